@@ -55,10 +55,10 @@ type Repository struct {
 // IndexOptions are the choices made when a folder was indexed. The zero value
 // means the defaults.
 type IndexOptions struct {
-	Include      []string `json:"include,omitempty"`       // patterns of paths to take; empty = all
-	Exclude      []string `json:"exclude,omitempty"`       // patterns of paths to leave out
-	ChunkSize    int      `json:"chunk_size,omitempty"`    // code points in a chunk; 0 = DefaultChunkSize
-	Overlap      int      `json:"overlap,omitempty"`       // code points shared with the chunk before; -1 = none, 0 = DefaultOverlap
+	Include      []string `json:"include,omitempty"`        // patterns of paths to take; empty = all
+	Exclude      []string `json:"exclude,omitempty"`        // patterns of paths to leave out
+	ChunkSize    int      `json:"chunk_size,omitempty"`     // code points in a chunk; 0 = DefaultChunkSize
+	Overlap      int      `json:"overlap,omitempty"`        // code points shared with the chunk before; -1 = none, 0 = DefaultOverlap
 	MaxFileBytes int64    `json:"max_file_bytes,omitempty"` // a file of more bytes is left out; 0 = the source's default
 }
 
