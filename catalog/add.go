@@ -1,0 +1,90 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"codesage"
+	"codesage/store"
+)
+
+// FolderRequest asks to index a local folder.
+type FolderRequest struct {
+	Path    string
+	Session string
+	Options codesage.IndexOptions
+	Force   bool // index again from scratch, and let the session take another folder
+}
+
+// sessionPattern is what a session id may be made of; a new one begins with a
+// letter or a digit.
+var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// AddFolder starts to index a folder, or refreshes it when the session is that
+// folder's already. A session of another folder or of a git repository is
+// KindExists unless Force is set (a git repository: always). A run that is
+// going is KindConflict while its text pass lasts, and is superseded after it.
+func (c *Catalog) AddFolder(ctx context.Context, q FolderRequest) (codesage.Repository, codesage.Run, error) {
+	if !sessionPattern.MatchString(q.Session) {
+		return codesage.Repository{}, codesage.Run{}, codesage.Errorf(codesage.KindInvalid,
+			"session must be 1-64 characters of a-z, A-Z, 0-9, - and _, beginning with a letter or a digit (got %q)", q.Session)
+	}
+	path, err := c.checkRoot(q.Path)
+	if err != nil {
+		return codesage.Repository{}, codesage.Run{}, err
+	}
+	repo, run, err := c.store.CreateRepository(ctx, codesage.Repository{
+		Name: q.Session, Session: q.Session, Source: codesage.SourceFolder, Path: path, Options: q.Options,
+	})
+	if errors.Is(err, codesage.ErrExists) {
+		return c.readdFolder(ctx, repo, path, q)
+	}
+	if err != nil {
+		return repo, run, fmt.Errorf("add folder %s: %w", path, err)
+	}
+	c.enqueue(ctx, run)
+	return repo, run, nil
+}
+
+// readdFolder indexes a session again.
+func (c *Catalog) readdFolder(ctx context.Context, repo codesage.Repository, path string, q FolderRequest) (codesage.Repository, codesage.Run, error) {
+	if repo.Source != codesage.SourceFolder {
+		return repo, codesage.Run{}, codesage.Errorf(codesage.KindExists,
+			"session '%s' is the git repository %s; choose another session id", repo.Session, repo.Name)
+	}
+	if repo.Path != path && !q.Force {
+		return repo, codesage.Run{}, codesage.Errorf(codesage.KindExists,
+			"session '%s' exists for %s; choose another session id, or index with force to replace it", repo.Session, repo.Path)
+	}
+	if going := repo.Latest; going != nil && going.Going() && going.Phase != codesage.PhaseSymbols {
+		return repo, *going, codesage.Errorf(codesage.KindConflict, "Indexing already in progress for session '%s'", repo.Session)
+	}
+	if err := c.store.SetOptions(ctx, repo.ID, path, q.Options); err != nil {
+		return repo, codesage.Run{}, fmt.Errorf("set options of %s: %w", repo.Session, err)
+	}
+	return c.start(ctx, repo.ID, store.NewRun{Trigger: codesage.TriggerReprocess, Force: q.Force, Supersede: true})
+}
+
+// Add checks a git URL with its host, stores it and starts to index it. The
+// same URL again is KindExists, worded as the contract has it.
+func (c *Catalog) Add(ctx context.Context, url, branch, description string) (codesage.Repository, error) {
+	if c.preflight == nil {
+		return codesage.Repository{}, codesage.Errorf(codesage.KindUnavailable, "Git repositories can't be added to this server.")
+	}
+	wanted, err := c.preflight(ctx, url, branch)
+	if err != nil {
+		return codesage.Repository{}, err
+	}
+	wanted.Description = description
+	repo, run, err := c.store.CreateRepository(ctx, wanted)
+	if errors.Is(err, codesage.ErrExists) {
+		return repo, codesage.Errorf(codesage.KindExists, "%s is already added as repository %d.", repo.Name, repo.ID)
+	}
+	if err != nil {
+		return repo, fmt.Errorf("add %s: %w", wanted.URL, err)
+	}
+	c.enqueue(ctx, run)
+	return repo, nil
+}

@@ -1,0 +1,56 @@
+// Package catalog is what the server does with repositories: find one by what a
+// caller typed, add a URL or a folder, refresh, cancel and remove. Tools and
+// HTTP handlers share it, so both say the same in the same words.
+package catalog
+
+import (
+	"context"
+	"log/slog"
+
+	"codesage"
+	"codesage/store"
+)
+
+// queue is told that a run waits or should stop. It is a hint: the store's rows
+// are the truth, and a sweep finds what the queue lost.
+type queue interface {
+	Enqueue(ctx context.Context, run codesage.Run) error
+	Cancel(ctx context.Context, run codesage.RunID) error
+}
+
+// Options are what a Catalog needs.
+type Options struct {
+	Store store.Store
+	Queue queue
+	Log   *slog.Logger
+
+	// CheckRoot makes a folder's path absolute and free of links, and refuses one
+	// that is missing, no folder, unreadable or outside the allowed roots.
+	CheckRoot func(path string) (string, error)
+
+	// Preflight checks a git URL with its host before anything is stored. Nil
+	// when git repositories can't be added.
+	Preflight func(ctx context.Context, url, branch string) (codesage.Repository, error)
+}
+
+// Catalog is safe for concurrent use.
+type Catalog struct {
+	store     store.Store
+	queue     queue
+	log       *slog.Logger
+	checkRoot func(path string) (string, error)
+	preflight func(ctx context.Context, url, branch string) (codesage.Repository, error)
+}
+
+// New returns a Catalog.
+func New(o Options) *Catalog {
+	return &Catalog{store: o.Store, queue: o.Queue, log: o.Log, checkRoot: o.CheckRoot, preflight: o.Preflight}
+}
+
+// enqueue tells the queue of a run. A queue that is away is no failure: the
+// sweep enqueues whatever the store says is unfinished.
+func (c *Catalog) enqueue(ctx context.Context, run codesage.Run) {
+	if err := c.queue.Enqueue(ctx, run); err != nil {
+		c.log.Warn("enqueue run; the sweep will try again", "run", run.ID, "err", err)
+	}
+}
