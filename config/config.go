@@ -1,0 +1,186 @@
+// Package config reads the program's configuration from the environment. One
+// table names every variable with its default, how it is read, and what it is
+// for; the same table prints `codesage help config` and the README's section.
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Config is the configuration of the server commands. Values are checked;
+// nothing in it changes after Load.
+type Config struct {
+	Host    string
+	Port    int
+	DataDir string
+
+	DatabaseURL string // empty = SQLite in the data folder
+	RedisURL    string // empty = in-process
+
+	SearchEngine     string // auto, algolia or local
+	AlgoliaAppID     string
+	AlgoliaAdminKey  string
+	AlgoliaIndexName string
+	AlgoliaHosts     []string
+
+	APIKey         string
+	ReadKey        string
+	AllowedHosts   []string
+	CORSOrigins    []string
+	TrustedProxies []netip.Prefix
+
+	RateLimiting     bool
+	RateLimitAI      int // requests in 60 s
+	RateLimitDefault int
+
+	GitHubToken  string
+	GitHubAPIURL string
+	PrivateHosts []string
+	GitProxy     string
+
+	LocalRoots    []string
+	LocalRootsSet bool
+
+	IndexMaxFiles     int
+	IndexMaxBytes     int64
+	IndexMaxFileBytes int64
+
+	PreflightTimeout time.Duration
+	CloneTimeout     time.Duration
+	CloneMaxBytes    int64
+
+	WorkerConcurrency int
+	ParseProcesses    int
+
+	RefreshInterval time.Duration
+	WebhookSecret   string
+
+	ServerName    string
+	ServerVersion string
+
+	FolderWatch bool
+
+	OTLPEndpoint string
+
+	LogLevel  slog.Level
+	LogFormat string // auto, text or json
+}
+
+// Team reports whether processes share a database and a queue.
+func (c Config) Team() bool { return c.DatabaseURL != "" || c.RedisURL != "" }
+
+// Loopback reports whether the server can be reached from this machine only.
+func (c Config) Loopback() bool {
+	if c.Host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(c.Host)
+	return err == nil && addr.IsLoopback()
+}
+
+// Algolia reports whether the entity engine is Algolia's.
+func (c Config) Algolia() bool {
+	configured := c.AlgoliaAppID != "" && c.AlgoliaAdminKey != ""
+	return c.SearchEngine == "algolia" || c.SearchEngine == "auto" && configured
+}
+
+// Faults is every fault of a configuration, so that all can be mended at once.
+type Faults []string
+
+// Error lists the faults, one a line.
+func (f Faults) Error() string {
+	return "the configuration has " + plural(len(f), "fault") + ":\n  " + strings.Join(f, "\n  ")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Load reads the configuration from an environment. All faults come back at
+// once, as Faults.
+func Load(getenv func(string) string) (Config, error) {
+	c := Config{}
+	var faults Faults
+	for _, v := range Variables {
+		text := strings.TrimSpace(getenv(v.Name))
+		if text == "" {
+			text = v.Default
+		}
+		if err := v.set(&c, text); err != nil {
+			shown := text
+			if v.Secret {
+				shown = "(hidden)"
+			}
+			faults = append(faults, fmt.Sprintf("%s=%s: %v", v.Name, shown, err))
+		}
+	}
+	if c.DataDir == "" {
+		c.DataDir = defaultDataDir(getenv)
+	}
+	if c.WorkerConcurrency == 0 {
+		c.WorkerConcurrency = runtime.GOMAXPROCS(0)
+	}
+	if c.ParseProcesses == 0 {
+		c.ParseProcesses = runtime.GOMAXPROCS(0)
+	}
+	c.LocalRootsSet = len(c.LocalRoots) > 0
+	faults = append(faults, c.check()...)
+	if len(faults) > 0 {
+		return c, faults
+	}
+	return c, nil
+}
+
+// check finds the faults that lie between variables.
+func (c Config) check() (faults Faults) {
+	if c.DataDir == "" {
+		faults = append(faults, "CODESAGE_DATA_DIR: not set, and no home folder is known; set it to a folder")
+	}
+	if !c.Loopback() && c.APIKey == "" {
+		faults = append(faults, fmt.Sprintf("CODESAGE_HOST=%s: an address that other machines reach needs CODESAGE_API_KEY; set a key, or bind 127.0.0.1", c.Host))
+	}
+	if c.APIKey != "" && c.APIKey == c.ReadKey {
+		faults = append(faults, "CODESAGE_READ_KEY: equals CODESAGE_API_KEY; the key that only reads must be another one")
+	}
+	if c.ReadKey != "" && c.APIKey == "" {
+		faults = append(faults, "CODESAGE_READ_KEY: set without CODESAGE_API_KEY, so that nothing could be changed; set both or neither")
+	}
+	return faults
+}
+
+// Address is where the server listens.
+func (c Config) Address() string {
+	if strings.Contains(c.Host, ":") {
+		return fmt.Sprintf("[%s]:%d", strings.Trim(c.Host, "[]"), c.Port)
+	}
+	return fmt.Sprintf("%s:%d", c.Host, c.Port)
+}
+
+// Redacted lists every variable that differs from its default, with secrets
+// hidden, for the start-up log.
+func Redacted(getenv func(string) string) []any {
+	var attrs []any
+	for _, v := range Variables {
+		text := strings.TrimSpace(getenv(v.Name))
+		if text == "" || text == v.Default {
+			continue
+		}
+		if v.Secret {
+			text = "(hidden)"
+		}
+		if u, err := url.Parse(text); err == nil && u.User != nil {
+			text = u.Redacted()
+		}
+		attrs = append(attrs, v.Name, text)
+	}
+	return attrs
+}
