@@ -116,6 +116,10 @@ type Runs interface {
 	// fails with KindConflict as Report does.
 	FailRun(ctx context.Context, run codesage.Run, p codesage.Progress, message string) error
 
+	// ReleaseRun hands this attempt's run back: it is pending again, for another
+	// worker or the next start. It fails with KindConflict as Report does.
+	ReleaseRun(ctx context.Context, run codesage.Run) error
+
 	// CancelRun ends whatever run of the repository is going as failed with the
 	// message and returns it; KindConflict when nothing is going.
 	CancelRun(ctx context.Context, id codesage.RepositoryID, message string) (codesage.Run, error)
