@@ -1,0 +1,145 @@
+// Package language says in which language a file is written and what kind of
+// file it is: by its name first, by its content second. Labels are the lower-case
+// words that all tools print. Everything here is a pure function of its
+// arguments, safe for concurrent use.
+package language
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/go-enry/go-enry/v2"
+)
+
+// Text is the label of plain text, and of files of which nothing more is known.
+const Text = "text"
+
+// sniff is how much of a file is looked at to tell languages apart.
+const sniff = 32 << 10
+
+// Detect returns the label of a text file. It is never empty: what is not known
+// is Text.
+func Detect(name string, content []byte) string {
+	content = content[:min(len(content), sniff)]
+	ext := strings.ToLower(path.Ext(name))
+	switch {
+	case ext == ".h":
+		return header(content)
+	case ext == ".ts" && looksLikeXML(content):
+		return "xml" // a translation file of Qt
+	}
+	if label, ok := byName(name); ok {
+		return label
+	}
+	return labelOf(byContent(name, content))
+}
+
+// ByName returns the label of a file of which only the name is known. Where
+// several languages share the name it is one of them. ok is false when the name
+// says nothing; then only a name without an extension can still turn out to be
+// a known language by its content.
+func ByName(name string) (label string, ok bool) {
+	if strings.EqualFold(path.Ext(name), ".h") {
+		return "c", true
+	}
+	if label, ok := byName(name); ok {
+		return label, true
+	}
+	candidates := enry.GetLanguagesByExtension(base(name), nil, nil)
+	if len(candidates) == 0 {
+		return "", false
+	}
+	return labelOf(candidates[0]), true
+}
+
+// Known reports whether a file with this label, as Detect gave it, is of a known
+// language. Plain text is known when its name says that it is meant to be:
+// notes.txt, README, LICENSE.
+func Known(label, name string) bool {
+	if label != Text {
+		return true
+	}
+	_, ok := ByName(name)
+	return ok
+}
+
+// byName decides by the name alone, where it leaves no doubt.
+func byName(name string) (label string, ok bool) {
+	name = base(name)
+	if l := enry.GetLanguagesByFilename(name, nil, nil); len(l) == 1 {
+		return labelOf(l[0]), true
+	}
+	if label, ok := extensionLabels[strings.ToLower(path.Ext(name))]; ok {
+		return label, true
+	}
+	for prefix, label := range prefixLabels {
+		if strings.HasPrefix(strings.ToLower(name), prefix) {
+			return label, true
+		}
+	}
+	l := enry.GetLanguagesByExtension(name, nil, nil)
+	if len(l) == 1 {
+		return labelOf(l[0]), true
+	}
+	return "", false
+}
+
+// byContent returns the library's name of the language of a file whose name
+// leaves several or none.
+func byContent(name string, content []byte) string {
+	name = base(name)
+	candidates := enry.GetLanguagesByExtension(name, nil, nil)
+	if len(candidates) == 0 {
+		for _, strategy := range []enry.Strategy{enry.GetLanguagesByShebang, enry.GetLanguagesByModeline, enry.GetLanguagesByXML, enry.GetLanguagesByManpage} {
+			if l := strategy(name, content, nil); len(l) > 0 {
+				return l[0]
+			}
+		}
+		return ""
+	}
+	if len(bytes.TrimSpace(content)) == 0 {
+		return candidates[0] // the classifier's order of equals is not stable
+	}
+	if l := enry.GetLanguagesByContent(name, content, candidates); len(l) == 1 {
+		return l[0]
+	} else if len(l) > 1 {
+		candidates = l
+	}
+	if l := enry.GetLanguagesByClassifier(name, content, candidates); len(l) > 0 {
+		return l[0]
+	}
+	return candidates[0]
+}
+
+// base returns the last segment of a path.
+func base(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+var (
+	objectiveC = regexp.MustCompile(`(?m)^[ \t]*(?:@(?:interface|protocol|class|property|end|import)\b|#[ \t]*import[ \t]+[<"])`)
+	cpp        = regexp.MustCompile(`(?m)^[ \t]*(?:` +
+		`#[ \t]*include[ \t]*<(?:c?[a-z_]+|[a-z_/]+\.(?:hpp|hh|hxx))>` +
+		`|(?:template[ \t]*<|namespace\b|using[ \t]+(?:namespace[ \t]+)?[\w:]+|class[ \t]+\w|(?:public|private|protected)[ \t]*(?:\w+[ \t]*)?:|enum[ \t]+class\b|constexpr\b|virtual\b|explicit\b|friend\b)` +
+		`|(?:[^"/\n]|/[^/*\n])*(?:\bstd::|\w::\w|\boperator[ \t]*[^\w\s]|\bnoexcept\b|\boverride\b|\bnullptr\b|\bstatic_cast<))`)
+	guarded = regexp.MustCompile(`(?s)#[ \t]*if(?:def[ \t]+|[ \t]+defined[ \t]*\(?[ \t]*)__cplusplus\b.*?#[ \t]*endif`)
+	comment = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+)
+
+// header tells the languages that share .h apart. What stands between
+// #ifdef __cplusplus and its end is there for C headers too.
+func header(content []byte) string {
+	content = comment.ReplaceAll(content, nil)
+	if objectiveC.Match(content) {
+		return "objective-c"
+	}
+	if cpp.Match(guarded.ReplaceAll(content, nil)) {
+		return "cpp"
+	}
+	return "c"
+}
+
+func looksLikeXML(content []byte) bool {
+	content = bytes.TrimSpace(content)
+	return bytes.HasPrefix(content, []byte("<?xml")) || bytes.HasPrefix(content, []byte("<!DOCTYPE TS")) || bytes.HasPrefix(content, []byte("<TS"))
+}
