@@ -31,7 +31,7 @@ type Field struct {
 	MaxBytes    int  // bytes of UTF-8; the fault is the query's
 	Min, Max    *int
 	Enum        []string
-	Pattern     string
+	Pattern     string // RE2 syntax, searched in the text; it must compile
 }
 
 // Arguments are checked arguments by name: string, int, bool or []string. A
@@ -50,10 +50,15 @@ func (a Arguments) Bool(name string) bool { b, _ := a[name].(bool); return b }
 // Strings returns a list argument, or nil when it was not given.
 func (a Arguments) Strings(name string) []string { l, _ := a[name].([]string); return l }
 
-// Fault is one fault of a call's arguments, as the 422 body lists it.
+// Fault is one fault of a call's arguments, as the 422 body lists it. Input is
+// the offending value as it was sent; for a missing argument it is all the
+// arguments.
 type Fault struct {
 	Type  string `json:"type"`
 	Loc   []any  `json:"loc"`
 	Msg   string `json:"msg"`
-	Input any    `json:"input"`
+	Input any    `json:"input"` // Parse gives a json.RawMessage
 }
+
+// Limit returns a pointer to n, for Field.Min and Field.Max.
+func Limit(n int) *int { return &n }
