@@ -1,0 +1,113 @@
+// Package queue hands runs to workers through asynq. A task is a run id and no
+// more: the store's row is the truth and the queue a hint, so a task that comes
+// twice, too late or not at all does no harm.
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"codesage"
+)
+
+const (
+	taskType      = "index"
+	cancelChannel = "codesage:cancel"
+
+	// A run is bounded by its own limits; this only keeps asynq from ending one
+	// at its default of 30 minutes.
+	taskTimeout = 7 * 24 * time.Hour
+)
+
+// Queues lists the queues by name with their weights: a first index goes before
+// a refresh.
+var Queues = map[string]int{string(codesage.PriorityFirst): 6, string(codesage.PriorityRefresh): 2}
+
+// Queue enqueues runs and tells workers to stop. It is safe for concurrent use.
+type Queue struct {
+	redis     redis.UniversalClient
+	client    *asynq.Client
+	inspector *asynq.Inspector
+}
+
+// New returns a Queue on a Redis client, which stays the caller's to close.
+func New(rdb redis.UniversalClient) *Queue {
+	return &Queue{
+		redis:     rdb,
+		client:    asynq.NewClientFromRedisClient(rdb),
+		inspector: asynq.NewInspectorFromRedisClient(rdb),
+	}
+}
+
+// Enqueue adds a run's task. A run whose attempt is in the queue already is no
+// error. KindUnavailable when Redis can't be reached.
+func (q *Queue) Enqueue(ctx context.Context, run codesage.Run) error {
+	task := asynq.NewTask(taskType, []byte(strconv.FormatInt(int64(run.ID), 10)))
+	_, err := q.client.EnqueueContext(ctx, task,
+		asynq.TaskID(fmt.Sprintf("%d-%d", run.ID, run.Attempt)),
+		asynq.Queue(string(run.Priority)),
+		asynq.MaxRetry(0),
+		asynq.Timeout(taskTimeout))
+	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
+		return &codesage.Error{Kind: codesage.KindUnavailable, Message: "The job queue can't be reached; try again later.", Err: err}
+	}
+	return nil
+}
+
+// Cancel tells whichever worker has the run to stop.
+func (q *Queue) Cancel(ctx context.Context, run codesage.RunID) error {
+	if err := q.redis.Publish(ctx, cancelChannel, int64(run)).Err(); err != nil {
+		return fmt.Errorf("publish cancel of run %d: %w", run, err)
+	}
+	return nil
+}
+
+// Depth is how many runs wait in a queue, and for how long the oldest has.
+type Depth struct {
+	Queue   string
+	Waiting int
+	Active  int
+	Age     time.Duration
+}
+
+// Depths returns the depth of every queue that has been used.
+func (q *Queue) Depths() ([]Depth, error) {
+	names, err := q.inspector.Queues()
+	if err != nil {
+		return nil, fmt.Errorf("list queues: %w", err)
+	}
+	var depths []Depth
+	for _, name := range names {
+		info, err := q.inspector.GetQueueInfo(name)
+		if err != nil {
+			return nil, fmt.Errorf("read queue %s: %w", name, err)
+		}
+		depths = append(depths, Depth{Queue: name, Waiting: info.Pending, Active: info.Active, Age: info.Latency})
+	}
+	return depths, nil
+}
+
+// Ping reports whether Redis answers.
+func (q *Queue) Ping(ctx context.Context) error {
+	if err := q.redis.Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("ping redis: %w", err)
+	}
+	return nil
+}
+
+// logger passes asynq's lines on. Closing a client that shares its connection
+// is an error to asynq and none to us.
+type logger struct{ log *slog.Logger }
+
+func (l logger) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...)) }
+func (l logger) Info(args ...any)  { l.log.Debug(fmt.Sprint(args...)) }
+func (l logger) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...)) }
+func (l logger) Error(args ...any) { l.log.Error(fmt.Sprint(args...)) }
+func (l logger) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...)) }
