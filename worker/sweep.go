@@ -1,0 +1,144 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"codesage"
+	"codesage/queue"
+	"codesage/search"
+	"codesage/store"
+)
+
+const (
+	sweepInterval = 10 * time.Second
+	pruneInterval = time.Minute
+
+	// snapshotLife is how long a reader may go on with a snapshot that has been
+	// replaced; no request lasts longer.
+	snapshotLife = 10 * time.Minute
+)
+
+// Sweeper puts right what crashes and a lost queue left behind: it enqueues
+// what the store says is unfinished, and removes what no run needs.
+type Sweeper struct {
+	Store  store.Store
+	Queue  *queue.Queue
+	Engine search.Engine
+	Log    *slog.Logger
+
+	lastNeeded map[codesage.RepositoryID]map[codesage.RunID]time.Time // when a run's search files were last in use
+}
+
+// Adopt hands back every run that claims to be worked on, so that it is taken
+// up at once. Only for a process that knows that it is the only worker.
+func (s *Sweeper) Adopt(ctx context.Context) error {
+	runs, err := s.Store.UnfinishedRuns(ctx, time.Now().Add(time.Hour))
+	if err != nil {
+		return fmt.Errorf("list unfinished runs: %w", err)
+	}
+	for _, run := range runs {
+		if run.Status != codesage.StatusProcessing {
+			continue
+		}
+		s.Log.Info("run was interrupted and starts again", "run", run.ID)
+		if err := s.Store.ReleaseRun(ctx, run); err != nil && !errors.Is(err, codesage.ErrConflict) {
+			return fmt.Errorf("hand back run %d: %w", run.ID, err)
+		}
+	}
+	return s.enqueue(ctx)
+}
+
+// Run sweeps until ctx ends.
+func (s *Sweeper) Run(ctx context.Context) {
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	var pruned time.Time
+	for {
+		if err := s.enqueue(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("sweep runs", "err", err)
+		}
+		if time.Since(pruned) >= pruneInterval {
+			if err := s.prune(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Warn("sweep leftovers", "err", err)
+			}
+			pruned = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// enqueue enqueues what waits, and what a dead worker left.
+func (s *Sweeper) enqueue(ctx context.Context) error {
+	runs, err := s.Store.UnfinishedRuns(ctx, time.Now().Add(-codesage.HeartbeatTimeout))
+	if err != nil {
+		return fmt.Errorf("list unfinished runs: %w", err)
+	}
+	for _, run := range runs {
+		if err := s.Queue.Enqueue(ctx, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prune removes rows and index files that no reader and no run needs.
+func (s *Sweeper) prune(ctx context.Context) error {
+	if err := s.Store.Prune(ctx, time.Now().Add(-snapshotLife)); err != nil {
+		return fmt.Errorf("prune rows: %w", err)
+	}
+	repos, err := s.Store.ListRepositories(ctx)
+	if err != nil {
+		return fmt.Errorf("list repositories: %w", err)
+	}
+	if err := s.Engine.Retain(ctx, s.keep(repos, time.Now())); err != nil {
+		return fmt.Errorf("sweep search index: %w", err)
+	}
+	return nil
+}
+
+// keep lists the runs whose search files are in use, or were until so shortly
+// ago that a reader may still be about to open them.
+func (s *Sweeper) keep(repos []codesage.Repository, now time.Time) map[codesage.RepositoryID][]codesage.RunID {
+	keep := make(map[codesage.RepositoryID][]codesage.RunID, len(repos))
+	next := make(map[codesage.RepositoryID]map[codesage.RunID]time.Time, len(repos))
+	for _, r := range repos {
+		runs := map[codesage.RunID]time.Time{}
+		for run, at := range s.lastNeeded[r.ID] {
+			if now.Sub(at) < snapshotLife {
+				runs[run] = at
+			}
+		}
+		for _, run := range needed(r) {
+			runs[run] = now
+		}
+		next[r.ID] = runs
+		keep[r.ID] = slices.Collect(maps.Keys(runs))
+	}
+	s.lastNeeded = next
+	return keep
+}
+
+// needed lists the runs of a repository whose search files are in use.
+func needed(r codesage.Repository) []codesage.RunID {
+	var runs []codesage.RunID
+	if r.Published != nil {
+		runs = append(runs, r.Published.ID)
+	}
+	if r.TextRun != 0 {
+		runs = append(runs, r.TextRun)
+	}
+	if r.Latest != nil && r.Latest.Going() {
+		runs = append(runs, r.Latest.ID)
+	}
+	return runs
+}

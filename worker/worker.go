@@ -1,0 +1,188 @@
+// Package worker works on runs: it takes one up in the store, drives the
+// pipeline, keeps the run's row and heart beating, and records how it ended.
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"codesage"
+	"codesage/queue"
+	"codesage/store"
+)
+
+// reportInterval is how often a run's counters are stored: at least twice a
+// second.
+const reportInterval = 400 * time.Millisecond
+
+// indexer is pipeline.Pipeline.
+type indexer interface {
+	Run(ctx context.Context, repo codesage.Repository, run codesage.Run, report func(codesage.Progress)) error
+}
+
+// Worker handles runs. It is safe for concurrent use.
+type Worker struct {
+	Store    store.Store
+	Pipeline indexer
+	Queue    *queue.Queue
+	Log      *slog.Logger
+}
+
+// errOvertaken is the cause of a run's context when its row says that this
+// attempt is no longer the live one.
+var errOvertaken = errors.New("the run was cancelled, superseded or taken over")
+
+// Handle works on a run until it is published, has failed, or is no longer
+// this worker's. The outcome is in the store; the error is for the queue.
+func (w *Worker) Handle(ctx context.Context, id codesage.RunID) error {
+	run, err := w.Store.StartRun(ctx, id, time.Now().Add(-codesage.HeartbeatTimeout))
+	if errors.Is(err, codesage.ErrConflict) || errors.Is(err, codesage.ErrNotFound) {
+		w.Log.Debug("run is not to be taken up", "run", id, "err", err)
+		return nil
+	}
+	if err != nil {
+		w.Log.Warn("take up run; the sweep will try again", "run", id, "err", err)
+		return nil
+	}
+	repo, err := w.Store.Repository(ctx, run.Repository)
+	if err != nil {
+		w.Log.Warn("read the run's repository; the sweep will try again", "run", id, "err", err)
+		return nil
+	}
+	log := w.Log.With("run", run.ID, "repository", repo.Name, "attempt", run.Attempt)
+	if repo.TextRun == run.ID {
+		return w.resume(ctx, repo, run)
+	}
+	log.Info("run started", "trigger", run.Trigger)
+	began := time.Now()
+	last, err := w.index(ctx, repo, run)
+	if err == nil {
+		log.Info("run completed", "files", last.TotalFiles, "kept", last.KeptFiles, "parsed", last.ParsedFiles,
+			"entities", last.Entities, "seconds", int(time.Since(began).Seconds()))
+		return nil
+	}
+	return w.end(context.WithoutCancel(ctx), log, run, last, err, context.Cause(ctx))
+}
+
+// index runs the pipeline with a heart that beats, and returns the last
+// progress.
+func (w *Worker) index(parent context.Context, repo codesage.Repository, run codesage.Run) (last codesage.Progress, err error) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	var mu sync.Mutex
+	get := func() codesage.Progress {
+		mu.Lock()
+		defer mu.Unlock()
+		p := last
+		p.PeakMemory = peakMemory()
+		return p
+	}
+	var heart sync.WaitGroup
+	heart.Go(func() { w.beat(ctx, run, get, cancel) })
+	defer func() {
+		if r := recover(); r != nil {
+			w.Log.Error("the pipeline panicked", "run", run.ID, "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("pipeline panicked: %v", r)
+		}
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		heart.Wait()
+		last = get()
+	}()
+	err = w.Pipeline.Run(ctx, repo, run, func(p codesage.Progress) {
+		mu.Lock()
+		last = p
+		mu.Unlock()
+	})
+	return last, err
+}
+
+// beat stores progress as it changes, and at least every heartbeat interval,
+// until ctx ends. It cancels the run when its row says so.
+func (w *Worker) beat(ctx context.Context, run codesage.Run, get func() codesage.Progress, cancel context.CancelCauseFunc) {
+	ticker := time.NewTicker(reportInterval)
+	defer ticker.Stop()
+	var told codesage.Progress
+	var at time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		p := get()
+		changed := p
+		changed.PeakMemory = told.PeakMemory
+		if changed == told && time.Since(at) < codesage.HeartbeatInterval {
+			continue
+		}
+		err := w.Store.Report(ctx, run, p)
+		switch {
+		case errors.Is(err, codesage.ErrConflict), errors.Is(err, codesage.ErrNotFound):
+			cancel(errOvertaken)
+			return
+		case err != nil && ctx.Err() == nil:
+			w.Log.Warn("report progress", "run", run.ID, "err", err)
+		default:
+			told, at = p, time.Now()
+		}
+	}
+}
+
+// end records a run that did not complete.
+func (w *Worker) end(ctx context.Context, log *slog.Logger, run codesage.Run, last codesage.Progress, err, cause error) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	switch {
+	case errors.Is(cause, queue.ErrShutdown):
+		log.Info("run handed back: the worker is shutting down")
+		if err := w.Store.ReleaseRun(ctx, run); err != nil && !errors.Is(err, codesage.ErrConflict) {
+			log.Warn("hand run back", "err", err)
+		}
+		return nil
+	case errors.Is(err, errOvertaken), errors.Is(err, queue.ErrCancelled), errors.Is(err, codesage.ErrConflict):
+		log.Info("run stopped", "reason", err)
+		return nil
+	}
+	log.Warn("run failed", "err", err, "cause", errors.Unwrap(err))
+	failed := w.Store.FailRun(ctx, run, last, reason(err))
+	if failed != nil && !errors.Is(failed, codesage.ErrConflict) && !errors.Is(failed, codesage.ErrNotFound) {
+		log.Error("record that the run failed", "err", failed)
+	}
+	return err
+}
+
+// reason is what people read as the cause of a failure: the message of an error
+// with a kind, or a pointer to the log.
+func reason(err error) string {
+	var e *codesage.Error
+	if errors.As(err, &e) {
+		return e.Error()
+	}
+	return "An internal error; the server's log says more"
+}
+
+// resume ends a first run that died after its text was published, and starts
+// another on top of what is there: published text is never taken back.
+func (w *Worker) resume(ctx context.Context, repo codesage.Repository, run codesage.Run) error {
+	if err := w.Store.FailRun(ctx, run, codesage.Progress{}, "Interrupted in the symbol pass; another run goes on"); err != nil {
+		w.Log.Warn("end interrupted run; the sweep will try again", "run", run.ID, "err", err)
+		return nil
+	}
+	next, err := w.Store.CreateRun(ctx, store.NewRun{Repository: repo.ID, Trigger: codesage.TriggerResume})
+	if err != nil {
+		w.Log.Warn("start another run", "repository", repo.Name, "err", err)
+		return nil
+	}
+	if err := w.Queue.Enqueue(ctx, next); err != nil {
+		w.Log.Warn("enqueue run; the sweep will try again", "run", next.ID, "err", err)
+	}
+	return nil
+}
