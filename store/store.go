@@ -29,10 +29,11 @@ type Store interface {
 	Reader
 
 	// Begin opens a run's writer. base is the run whose visible files the new run
-	// starts from; 0 for none. It removes what earlier runs that were not
-	// published left behind in the repository, and the run's own rows of an
-	// earlier attempt. It fails with KindConflict when the run is not the live
-	// attempt.
+	// starts from: the published one, or the TextRun of a repository that has no
+	// published one; 0 for none. It removes what earlier runs that were published
+	// neither whole nor as text left behind in the repository, and the run's own
+	// rows of an earlier attempt. It fails with KindConflict when the run is not
+	// the live attempt.
 	Begin(ctx context.Context, run codesage.Run, base codesage.RunID) (Writer, error)
 
 	// Prune removes the rows that ended with a run published before the cut-off,

@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+
+	"codesage"
+)
+
+// keepBackups is how many copies from before a migration stay beside the file.
+const keepBackups = 3
+
+// migrate brings the schema up to date. It copies a database that has an older
+// schema first.
+func (s *Store) migrate(ctx context.Context, schema fs.FS) error {
+	foreign, err := s.isForeign(ctx)
+	if err != nil {
+		return err
+	}
+	if foreign {
+		return codesage.Errorf(codesage.KindInvalid,
+			"%s is a database of another program: name another data folder", s.path)
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.writer, schema, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	current, target, err := p.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the schema's version: %w", err)
+	case current > target:
+		return codesage.Errorf(codesage.KindInvalid,
+			"the database %s has schema %d and this program knows %d: use the newer program, or move the file away and start again to re-index",
+			s.path, current, target)
+	case current == target:
+		return nil
+	case current > 0:
+		if err := s.backUp(ctx, current); err != nil {
+			return err
+		}
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("bring the schema of %s from %d to %d: %w", s.path, current, target, err)
+	}
+	if current > 0 {
+		s.log.Info("schema brought up to date", "from", current, "to", target)
+	}
+	return nil
+}
+
+// isForeign reports whether the file has tables and none of them is ours.
+func (s *Store) isForeign(ctx context.Context) (bool, error) {
+	var tables, ours int
+	err := s.writer.QueryRowContext(ctx, `
+		SELECT COUNT(*), COALESCE(SUM(name = 'goose_db_version'), 0)
+		FROM sqlite_schema
+		WHERE type = 'table'`).Scan(&tables, &ours)
+	return tables > 0 && ours == 0, err
+}
+
+// backUp copies the database beside itself, under a name with the version of
+// its schema and the time, and removes all but the newest copies.
+func (s *Store) backUp(ctx context.Context, version int64) error {
+	copied := fmt.Sprintf("%s.v%d-%s.bak", s.path, version, now().Format("20060102T150405.000000Z"))
+	if _, err := s.writer.ExecContext(ctx, `VACUUM INTO ?`, copied); err != nil {
+		err = s.explain(err)
+		return unavailable(errors.Join(err, removeIfThere(copied)),
+			"copy the database before its schema changes: %v", err)
+	}
+	s.log.Info("database copied before its schema changes", "copy", copied)
+	backups := listBackups(s.path)
+	for _, old := range backups[:max(0, len(backups)-keepBackups)] {
+		if err := os.Remove(old); err != nil {
+			s.log.Warn("remove an old copy of the database", "err", err)
+		}
+	}
+	return nil
+}
+
+// listBackups returns the copies of a database, oldest first.
+func listBackups(path string) []string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	var found []string
+	prefix := filepath.Base(path) + ".v"
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), prefix)
+		if matches, _ := filepath.Match("[0-9]*-*Z.bak", rest); ok && matches {
+			found = append(found, filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+	madeAt := func(path string) string { return path[strings.LastIndexByte(path, '-')+1:] }
+	slices.SortFunc(found, func(a, b string) int { return cmp.Compare(madeAt(a), madeAt(b)) })
+	return found
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
