@@ -118,7 +118,7 @@ func excepted(path string, list []string) bool {
 
 func listPackages(t *testing.T) []goPackage {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Standard", "./...").Output()
+	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,Standard", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
