@@ -1,0 +1,5 @@
+package git
+
+const childMode = "CODESAGE_GIT_TEST_CHILD"
+
+func child(string) int { return 0 }
