@@ -192,7 +192,7 @@ func (l Limits) words(reason codesage.SkipReason) string {
 	case reason == codesage.SkipMaxFiles:
 		return fmt.Sprintf("%s=%d", reason, l.MaxFiles)
 	case reason == codesage.SkipLargeFile && l.MaxFileBytes > 0 && l.MaxFileBytes != 1_000_000:
-		return fmt.Sprintf("INDEX_MAX_FILE_BYTES=%d or more", l.MaxFileBytes)
+		return fmt.Sprintf("limit INDEX_MAX_FILE_BYTES=%d", l.MaxFileBytes)
 	case reason == codesage.SkipLargeText && l.MaxFileBytes > 0 && l.MaxFileBytes != 10<<20:
 		return fmt.Sprintf("over %d bytes", l.MaxFileBytes)
 	}
