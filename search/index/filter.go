@@ -1,9 +1,6 @@
 package index
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // An allIter walks every document.
 type allIter struct {
@@ -117,14 +114,4 @@ func containsFold(text string) func(path []byte) bool {
 		buf = appendFold(buf[:0], string(path))
 		return strings.Contains(string(buf), want)
 	}
-}
-
-// isASCII reports whether s has no byte of a longer character.
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -25,6 +25,7 @@ func (w *Writer) flush(path string) error {
 	if err != nil {
 		return err
 	}
+	sw.cap = w.cap
 	defer sw.abort()
 	if err := w.writeTables(sw); err != nil {
 		return err

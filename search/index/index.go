@@ -208,6 +208,25 @@ func (x *Index) Parts() []Part {
 	return parts
 }
 
+// Find returns the segment and the number there of the live file with a path.
+// In a joined index it is that of the first index that has the path.
+func (x *Index) Find(path string) (part, file int, ok bool, err error) {
+	err = x.use(func() error {
+		for i, p := range x.parts {
+			f, found, err := p.seg.Find(path)
+			if err != nil {
+				return err
+			}
+			if found && !p.deleted.Has(f) {
+				part, file, ok = i, f, true
+				return nil
+			}
+		}
+		return nil
+	})
+	return part, file, ok, err
+}
+
 // OpenIndex opens the index that a manifest in dir describes. Segments that
 // prev, which may be nil, has open already are shared with it, not opened
 // again. Nobody may sweep the folder meanwhile without keeping the manifest.

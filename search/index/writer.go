@@ -53,6 +53,7 @@ type Writer struct {
 	buf   []byte
 	slots []uint32 // for scratch
 	done  []string // parts written
+	cap   uint64   // most bytes of a section
 }
 
 type fileEntry struct {
@@ -82,7 +83,7 @@ func NewWriter(opt WriterOptions) (*Writer, error) {
 		opt.Budget = 32 << 20
 	}
 	n := len(opt.Schema.Fields)
-	w := &Writer{opt: opt, lens: make([][]uint32, n), streams: make([]stream32, n+1)}
+	w := &Writer{opt: opt, lens: make([][]uint32, n), streams: make([]stream32, n+1), cap: maxSection}
 	w.clear()
 	return w, nil
 }
