@@ -1,0 +1,45 @@
+# CodeSage: `make demo` runs the main job, `make test` the tests; both set up
+# what they need.
+
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS  := -X main.version=$(VERSION)
+BINARY   := bin/codesage
+FUZZTIME ?= 30s
+
+.DEFAULT_GOAL := help
+.PHONY: help build start start-backend demo test test-short lint bench fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/codesage (the grammars take some minutes the first time)
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/codesage
+
+start: build ## serve on http://127.0.0.1:8001
+	$(BINARY) serve
+
+start-backend: start ## the same, by the name that the bridge's messages use
+
+demo: build ## index this tree and ask about it over MCP
+	$(GO) run ./cmd/demo -binary $(BINARY) -data .cache/demo -folder .
+
+test: ## run all tests, with the race detector where it is affordable
+	scripts/test
+
+test-short: ## run the quick tests only
+	$(GO) test -short ./...
+
+lint: ## gofmt, vet and golangci-lint
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools.mod golangci-lint run ./...
+
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## run every fuzz target for FUZZTIME each
+	scripts/fuzz $(FUZZTIME)
+
+clean: ## remove what the targets made
+	rm -rf bin .cache
