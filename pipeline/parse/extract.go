@@ -135,6 +135,9 @@ func (x *extractor) inside() bool {
 
 func (x *extractor) holds(i int32, c condition) bool {
 	for _, n := range x.resolve(i, c.path) {
+		if c.words != nil && !slices.Contains(c.words, x.string(n)) {
+			continue
+		}
 		if c.types == nil || c.types[x.nodes[n].symbol] {
 			return true
 		}
@@ -208,6 +211,7 @@ func (x *extractor) qualify(f found) string {
 func (x *extractor) add(i int32, r *rule, f found, qualified string, start int32) (key, int) {
 	from, outer := x.extent(i, start)
 	end := x.trimmedEnd(outer)
+	from = x.behindSpace(from)
 	e := codesage.Entity{
 		Type:        r.entity,
 		Name:        f.name,
@@ -216,7 +220,7 @@ func (x *extractor) add(i int32, r *rule, f found, qualified string, start int32
 		LineEnd:     x.line(max(from, end-1)),
 		StartByte:   from,
 		EndByte:     end,
-		NameLine:    x.line(int(x.nodes[f.node].start)),
+		NameLine:    x.line(x.behindSpace(int(x.nodes[f.node].start))),
 	}
 	if r.entity == codesage.EntityImport {
 		e.NameLine = 0
@@ -283,6 +287,13 @@ func (x *extractor) onlyChild(p, i int32) bool {
 func (x *extractor) trimmedEnd(i int32) int {
 	n := &x.nodes[i]
 	return int(n.start) + len(bytes.TrimRight(x.text[n.start:n.end], " \t\r\n\f\v"))
+}
+
+// behindSpace returns the first place from offset on that is not white space:
+// some grammars begin a node with the end of the line before.
+func (x *extractor) behindSpace(offset int) int {
+	rest := x.text[offset:]
+	return offset + len(rest) - len(bytes.TrimLeft(rest, " \t\r\n"))
 }
 
 // line returns the number of the line that holds a byte.

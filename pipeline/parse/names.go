@@ -29,6 +29,9 @@ func splitName(s string) (owner, name string) {
 	head, operator := s, ""
 	if i := strings.Index(s, "operator"); i >= 0 && (i == 0 || s[i-1] == ':' || s[i-1] == ' ') {
 		head, operator = s[:i], s[i:]
+		if end := strings.IndexByte(operator[len("operator"):], '('); end > 0 { // operator bool() const
+			operator = strings.TrimSpace(operator[:len("operator")+end])
+		}
 	}
 	var parts []string
 	depth, from := 0, 0
@@ -47,6 +50,9 @@ func splitName(s string) (owner, name string) {
 	}
 	parts = append(parts, head[from:]+operator)
 	name = strings.TrimSpace(parts[len(parts)-1])
+	if i := strings.IndexByte(name, '<'); i > 0 && operator == "" { // a template's specialisation
+		name = name[:i]
+	}
 	var owners []string
 	for _, p := range parts[:len(parts)-1] {
 		p, _, _ = strings.Cut(strings.TrimSpace(p), "<")

@@ -7,10 +7,10 @@ import (
 )
 
 // signature returns the definition's own text up to its body, on one line:
-// without decorators, comments and what is behind the first line when there is
-// no body. outer is the node that wraps definition i.
+// without decorators and comments. When there is no body it ends with the line
+// on which the definition inside of its wrapper begins. outer is the node that wraps definition i.
 func (x *extractor) signature(i, outer int32, r *rule) string {
-	start := x.behindAttributes(outer)
+	start := x.behindSpace(x.behindAttributes(outer))
 	end := int(x.nodes[outer].end)
 	if limit := start + 4*maxSignature; end > limit {
 		end = limit
@@ -18,7 +18,8 @@ func (x *extractor) signature(i, outer int32, r *rule) string {
 	if body := x.bodyStart(i, r); body > start && body <= end {
 		end = body
 	} else {
-		end = start + firstLine(x.text[start:max(start, end)])
+		name := max(start, x.behindSpace(x.behindAttributes(i)))
+		end = name + firstLine(x.text[name:max(name, end)])
 	}
 	var b strings.Builder
 	for n := outer; n < x.nodes[outer].next && int(x.nodes[n].start) < end; n++ {
@@ -31,7 +32,7 @@ func (x *extractor) signature(i, outer int32, r *rule) string {
 		start = min(int(x.nodes[n].end), end)
 	}
 	b.Write(x.text[start:max(start, end)])
-	return oneLine(b.String())
+	return strings.TrimSuffix(strings.TrimSuffix(oneLine(b.String()), " ="), " {")
 }
 
 // bodyStart returns where the body of definition i begins, or -1.

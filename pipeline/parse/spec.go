@@ -57,6 +57,7 @@ type language struct {
 //	body=path       where the signature ends
 //	if=path[:types] the path leads somewhere, to a node of one of the types
 //	unless=...      the opposite
+//	is=path:words   the path leads to a node whose text is one of the words
 //	via=hook        the hook finds the names
 //
 // The first rule of a type whose conditions hold counts.
@@ -74,7 +75,8 @@ type rule struct {
 
 type condition struct {
 	path   path_
-	types  set // nil: any
+	types  set      // nil: any
+	words  []string // nil: any
 	negate bool
 }
 
@@ -241,6 +243,9 @@ func (c *compiler) option(r *rule, word string) {
 			cond.types = c.set(types)
 		}
 		r.conditions = append(r.conditions, cond)
+	case "is":
+		way, words, _ := strings.Cut(value, ":")
+		r.conditions = append(r.conditions, condition{path: c.path(way), words: strings.Split(words, "|")})
 	case "via":
 		if r.via = c.l.hooks[value]; r.via == nil {
 			c.fault("no hook %q", value)
@@ -256,6 +261,6 @@ var entityTypes = map[string]codesage.EntityType{
 	"class": codesage.EntityClass, "struct": codesage.EntityClass, "interface": codesage.EntityClass,
 	"trait": codesage.EntityClass, "protocol": codesage.EntityClass, "enum": codesage.EntityClass,
 	"record": codesage.EntityClass, "type": codesage.EntityClass, "object": codesage.EntityClass,
-	"module": codesage.EntityClass, "union": codesage.EntityClass,
+	"module": codesage.EntityClass, "union": codesage.EntityClass, "concept": codesage.EntityClass,
 	"import": codesage.EntityImport, "block": codesage.EntityTerraformBlock,
 }

@@ -26,13 +26,15 @@ const (
 		export_statement     function  #default  if=value:arrow_function|function_expression|generator_function  body=value/body
 		export_statement     class     #default  if=value:class  body=value/body
 		import_statement     import    source  leaf
+		call_expression      import    arguments/#string  is=function:require
 	`
-	scriptWraps = "export_statement lexical_declaration variable_declaration"
+	scriptWraps = "export_statement lexical_declaration variable_declaration variable_declarator"
 )
 
 const typeRules = `
 	import_statement            import     #import_require_clause/source  if=#import_require_clause  leaf
 	interface_declaration       interface  name
+	type_alias_declaration      type       name  body=value  if=value:object_type
 	type_alias_declaration      type       name
 	enum_declaration            enum       name  leaf
 	abstract_class_declaration  class      name
