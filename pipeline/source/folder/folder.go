@@ -198,7 +198,7 @@ var (
 // enter opens the directory of a path, one part after the other, and refuses
 // links on the way. done closes it.
 func (c *checkout) enter(name string) (dir *os.Root, done func(), err error) {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsRune(name, 0) {
 		return nil, nil, errSpecial
 	}
 	dir = c.root
