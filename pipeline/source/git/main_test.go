@@ -18,9 +18,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if mode := os.Getenv(childMode); mode != "" {
-		os.Exit(child(mode))
-	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -205,6 +205,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// Git is the git server itself, for handlers that put something before it.
+func (s *Server) Git() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveGit(w, r, r.Host) })
+}
+
 // serveGit runs git http-backend.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, host string) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
