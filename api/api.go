@@ -1,0 +1,132 @@
+// Package api is the HTTP side of the server: the MCP endpoints under
+// /api/v1/ai, REST under /api/v1, MCP over Streamable HTTP at /mcp, events,
+// health and metrics. router.go has the whole route table.
+//
+// A request passes, in this order: its id, recovery, the log, the guard (403),
+// the key (401), the rate limit (429), and then its handler, which checks the
+// envelope (422), the tool (404) and the arguments (422).
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+
+	"codesage/catalog"
+	"codesage/mcp"
+	"codesage/search"
+	"codesage/store"
+	"codesage/tools"
+)
+
+// Deps is what the API needs. Store, Catalog, Engine and Toolsets must be set;
+// everything else may be left zero.
+type Deps struct {
+	Store   store.Store
+	Catalog *catalog.Catalog
+	Engine  search.Engine
+
+	// Toolsets are the sets that are served, "repositories" and, when it is
+	// there, "sessions". Callers choose with ?toolset=; `all` is made of both.
+	Toolsets []tools.Set
+
+	Name    string // MCP_SERVER_NAME; empty = codesage
+	Version string // MCP_SERVER_VERSION; empty = 1.0.0
+
+	Access Access
+	Limits Limits
+
+	// Redis keeps the rate limits, so that they hold across processes. Nil keeps
+	// them in this process.
+	Redis redis.UniversalClient
+
+	// Checks are asked by /readyz beside the store ("store") and the engine
+	// ("search"): "queue", for instance.
+	Checks map[string]func(context.Context) error
+
+	// Registry gets the metrics of the API and is what /metrics shows. Nil makes
+	// one with the metrics of the process.
+	Registry *prometheus.Registry
+
+	// Dashboard answers GET of every path that no route has; nil = 404.
+	// Monitoring is mounted at /monitoring, read-only and behind the key.
+	// Webhooks gets POST /api/v1/webhooks/{github,gitlab,bitbucket}; it checks
+	// signatures itself.
+	Dashboard, Monitoring, Webhooks http.Handler
+
+	// SignedIn says what a request may do by the dashboard's log-in. Nil = no
+	// log-in.
+	SignedIn func(*http.Request) Permission
+
+	// Closing, when closed, ends event streams, which http.Server.Shutdown would
+	// wait for. Nil = they end with their requests.
+	Closing <-chan struct{}
+
+	Log *slog.Logger     // nil = nothing is logged
+	Now func() time.Time // nil = time.Now
+}
+
+// Access says who may ask.
+type Access struct {
+	Key            string // CODESAGE_API_KEY; empty = local clients only, without a key
+	ReadKey        string // CODESAGE_READ_KEY
+	AllowedHosts   []string
+	CORSOrigins    []string
+	TrustedProxies []netip.Prefix
+}
+
+// Limits are requests in 60 s for each client address. 0 = no limit.
+type Limits struct {
+	AI      int // RATE_LIMIT_AI
+	Default int // RATE_LIMIT_DEFAULT
+}
+
+// Permission is what a caller may do.
+type Permission int
+
+// The permissions, each holding those before it.
+const (
+	MayNothing Permission = iota
+	MayRead
+	MayWrite
+)
+
+// server holds what the handlers share.
+type server struct {
+	Deps
+	sets    map[string]toolset
+	keys    keys
+	limiter *limiter
+	metrics *metrics
+	hub     *hub
+	mcp     map[string]*mcp.Server
+}
+
+// New returns the handler of all routes. It starts nothing that outlives its
+// requests.
+func New(d Deps) http.Handler {
+	if d.Name == "" {
+		d.Name = "codesage"
+	}
+	if d.Version == "" {
+		d.Version = "1.0.0"
+	}
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	s := &server{Deps: d, keys: newKeys(d.Access), limiter: newLimiter(d), metrics: newMetrics(d.Registry)}
+	s.sets = newToolsets(d.Toolsets)
+	s.mcp = s.newMCP()
+	s.hub = newHub(d.Store, d.Log, pollInterval)
+	gin.SetMode(gin.ReleaseMode)
+	return s.routes()
+}

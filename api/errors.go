@@ -1,0 +1,117 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"codesage"
+	"codesage/tools"
+)
+
+// statusOf translates a kind of failure into an HTTP status. It is the only
+// place that does.
+func statusOf(kind codesage.Kind) int {
+	switch kind {
+	case codesage.KindInvalid:
+		return http.StatusBadRequest
+	case codesage.KindNotFound:
+		return http.StatusNotFound
+	case codesage.KindExists, codesage.KindConflict:
+		return http.StatusConflict
+	case codesage.KindDenied:
+		return http.StatusForbidden
+	case codesage.KindTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case codesage.KindUnavailable:
+		return http.StatusServiceUnavailable
+	case codesage.KindTimeout:
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusInternalServerError
+}
+
+// problem is the body of every error that is not a list of faults.
+type problem struct {
+	Detail    string `json:"detail"`
+	RequestID string `json:"request_id,omitempty"`
+}
+
+// fail answers with an error. The text of one without a kind is logged and not
+// shown.
+func (s *server) fail(c *gin.Context, err error) {
+	var known *codesage.Error
+	if !errors.As(err, &known) && errors.Is(err, context.DeadlineExceeded) {
+		known = codesage.Errorf(codesage.KindTimeout, "The request took too long; try again")
+	}
+	if known == nil || known.Kind == codesage.KindInternal || known.Message == "" {
+		if c.Request.Context().Err() == nil {
+			s.Log.Error("request failed", "request", requestID(c), "path", c.FullPath(), "err", err)
+		}
+		s.refuse(c, statusOf(codesage.KindOf(err)), "")
+		return
+	}
+	if cause := errors.Unwrap(known); cause != nil {
+		s.Log.Info("request refused", "request", requestID(c), "path", c.FullPath(), "reason", known.Message, "err", cause)
+	}
+	s.refuse(c, statusOf(known.Kind), known.Message)
+}
+
+// refuse ends a request with a status and a detail; an empty detail says what
+// the status does.
+func (s *server) refuse(c *gin.Context, status int, detail string) {
+	p := problem{Detail: detail}
+	if status >= http.StatusInternalServerError {
+		p.RequestID = requestID(c)
+	}
+	if detail == "" {
+		p.Detail = http.StatusText(status)
+	}
+	if status == http.StatusInternalServerError {
+		p.Detail = "Internal server error"
+	}
+	c.Abort()
+	answer(c, status, p)
+}
+
+// unprocessable answers 422 with faults.
+func unprocessable(c *gin.Context, faults ...tools.Fault) {
+	c.Abort()
+	answer(c, http.StatusUnprocessableEntity, gin.H{"detail": faults})
+}
+
+// answer writes JSON without HTML escapes.
+func answer(c *gin.Context, status int, body any) { c.PureJSON(status, body) }
+
+// fault makes a fault at a place in the request. input is any JSON value.
+func fault(kind, msg string, input any, loc ...any) tools.Fault {
+	raw, err := json.Marshal(input)
+	if err != nil {
+		raw = json.RawMessage("null")
+	}
+	return tools.Fault{Type: kind, Loc: loc, Msg: msg, Input: raw}
+}
+
+// within puts a place before the places of faults: "body", "query" or "path".
+func within(place string, faults []tools.Fault) []tools.Fault {
+	for i := range faults {
+		faults[i].Loc = append([]any{place}, faults[i].Loc...)
+	}
+	return faults
+}
+
+func (s *server) notFound(c *gin.Context) {
+	if s.Dashboard != nil && (c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead || c.Request.Method == http.MethodPost) && !isAPI(c.Request.URL.Path) {
+		c.Status(http.StatusOK) // gin has set 404, which the handler may still do
+		s.Dashboard.ServeHTTP(c.Writer, c.Request)
+		return
+	}
+	s.refuse(c, http.StatusNotFound, "Not Found")
+}
+
+func (s *server) wrongMethod(c *gin.Context) {
+	s.refuse(c, http.StatusMethodNotAllowed, "Method Not Allowed")
+}

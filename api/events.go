@@ -1,0 +1,209 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"codesage"
+	"codesage/store"
+)
+
+const (
+	pollInterval = 400 * time.Millisecond
+	maxListeners = 500
+)
+
+// hub reads the repositories from the store while somebody listens, and tells
+// each listener what has changed. All listeners share one reader.
+type hub struct {
+	store    store.Repositories
+	log      *slog.Logger
+	interval time.Duration
+
+	mu        sync.Mutex
+	listeners map[*listener]struct{}
+	latest    map[codesage.RepositoryID]json.RawMessage // as last told
+	stop      context.CancelFunc
+}
+
+// listener keeps what has changed since its client was told last: of each
+// repository the newest object only, so that a slow client costs no memory.
+type listener struct {
+	only    codesage.RepositoryID // 0 = all
+	mu      sync.Mutex
+	pending map[codesage.RepositoryID]json.RawMessage // nil = removed
+	order   []codesage.RepositoryID
+	wake    chan struct{}
+}
+
+func newHub(s store.Repositories, log *slog.Logger, interval time.Duration) *hub {
+	return &hub{store: s, log: log, interval: interval, listeners: map[*listener]struct{}{}}
+}
+
+// listen adds a listener, which is told at once how things are; false when there
+// are too many. The caller must call leave.
+func (h *hub) listen(only codesage.RepositoryID) (*listener, bool) {
+	l := &listener{only: only, pending: map[codesage.RepositoryID]json.RawMessage{}, wake: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.listeners) >= maxListeners {
+		return nil, false
+	}
+	h.listeners[l] = struct{}{}
+	for id, object := range h.latest {
+		l.tell(id, object)
+	}
+	if h.stop == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		h.stop = cancel
+		h.latest = map[codesage.RepositoryID]json.RawMessage{}
+		go h.poll(ctx)
+	}
+	return l, true
+}
+
+// leave takes a listener away. With the last one the reader stops.
+func (h *hub) leave(l *listener) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.listeners, l)
+	if len(h.listeners) == 0 && h.stop != nil {
+		h.stop()
+		h.stop, h.latest = nil, nil
+	}
+}
+
+// poll reads the store until ctx is done.
+func (h *hub) poll(ctx context.Context) {
+	t := time.NewTicker(h.interval)
+	defer t.Stop()
+	for {
+		all, err := h.store.ListRepositories(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			h.log.Warn("read repositories for events; trying again", "err", err)
+		default:
+			h.publish(ctx, all)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// publish tells listeners what differs from what was told last.
+func (h *hub) publish(ctx context.Context, all []codesage.Repository) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if ctx.Err() != nil { // a later reader has taken over
+		return
+	}
+	seen := make(map[codesage.RepositoryID]bool, len(all))
+	for _, r := range all {
+		seen[r.ID] = true
+		object := mustJSON(newObject(r))
+		if string(h.latest[r.ID]) == string(object) {
+			continue
+		}
+		h.latest[r.ID] = object
+		for l := range h.listeners {
+			l.tell(r.ID, object)
+		}
+	}
+	for id := range h.latest {
+		if !seen[id] {
+			delete(h.latest, id)
+			for l := range h.listeners {
+				l.tell(id, nil)
+			}
+		}
+	}
+}
+
+// tell notes a change.
+func (l *listener) tell(id codesage.RepositoryID, object json.RawMessage) {
+	if l.only != 0 && l.only != id {
+		return
+	}
+	l.mu.Lock()
+	if _, waiting := l.pending[id]; !waiting {
+		l.order = append(l.order, id)
+	}
+	l.pending[id] = object
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// change is one thing to tell a client.
+type change struct {
+	id     codesage.RepositoryID
+	object json.RawMessage // nil = removed
+}
+
+// take returns what has changed since the last call.
+func (l *listener) take() []change {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changes := make([]change, len(l.order))
+	for i, id := range l.order {
+		changes[i] = change{id, l.pending[id]}
+	}
+	clear(l.pending)
+	l.order = l.order[:0]
+	return changes
+}
+
+// allEvents streams the changes of every repository.
+func (s *server) allEvents(c *gin.Context) { s.streamEvents(c, 0) }
+
+// repositoryEvents streams the changes of one repository, until it is removed.
+func (s *server) repositoryEvents(c *gin.Context) {
+	if repo, ok := s.pathRepository(c); ok {
+		s.streamEvents(c, repo.ID)
+	}
+}
+
+// streamEvents sends `repository` events with the object, first as it is now,
+// and `removed` events with the id.
+func (s *server) streamEvents(c *gin.Context, only codesage.RepositoryID) {
+	l, ok := s.hub.listen(only)
+	if !ok {
+		s.refuse(c, http.StatusServiceUnavailable, "Too many clients listen to events; try again later")
+		return
+	}
+	defer s.hub.leave(l)
+	out := newStream(c)
+	defer out.pings(c.Request.Context(), pingInterval)()
+	for {
+		select {
+		case <-c.Request.Context().Done():
+			return
+		case <-s.Closing:
+			return
+		case <-l.wake:
+		}
+		for _, change := range l.take() {
+			if change.object != nil {
+				out.event("repository", change.object)
+				continue
+			}
+			out.event("removed", gin.H{"id": change.id})
+			if only != 0 {
+				return
+			}
+		}
+	}
+}

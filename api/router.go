@@ -1,0 +1,62 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+)
+
+// routes is the whole route table.
+func (s *server) routes() http.Handler {
+	r := gin.New()
+	r.HandleMethodNotAllowed = true
+	r.RedirectTrailingSlash = false
+	r.UseRawPath, r.UnescapePathValues = true, true
+	_ = r.SetTrustedProxies(nil) // client addresses come from guard.go
+
+	r.Use(s.identify, s.recover, s.observe, s.guard)
+	r.NoRoute(s.notFound)
+	r.NoMethod(s.wrongMethod)
+
+	var (
+		read   = s.needs(MayRead)
+		write  = s.needs(MayWrite)
+		caller = s.needs(MayRead) // a tool call: the tool says whether it writes
+		login  = s.needsLogin
+		ai     = s.limit("RATE_LIMIT_AI", s.Limits.AI)
+		usual  = s.limit("RATE_LIMIT_DEFAULT", s.Limits.Default)
+	)
+
+	r.GET("/healthz", s.alive)
+	r.GET("/readyz", s.ready)
+	r.GET("/metrics", login, s.showMetrics)
+	r.GET("/docs", s.docs)
+	r.GET("/openapi.json", s.openAPI)
+	r.Any("/mcp", caller, s.streamableHTTP)
+	r.GET("/monitoring", login, s.monitoring)
+	r.GET("/monitoring/*path", login, s.monitoring)
+
+	v1 := r.Group("/api/v1")
+
+	v1.GET("/ai/mcp/capabilities", s.capabilities)
+	v1.GET("/ai/mcp/tools", s.listTools)
+	v1.POST("/ai/mcp/tools/call", caller, ai, s.callTool)
+	v1.GET("/ai/mcp/resources", s.listResources)
+	v1.GET("/ai/mcp/resources/read", read, ai, s.readResource)
+	v1.GET("/ai/search/suggestions", read, usual, s.suggest)
+
+	v1.GET("/repositories", read, usual, s.listRepositories)
+	v1.POST("/repositories", write, usual, s.addRepository)
+	v1.GET("/repositories/:id", read, usual, s.getRepository)
+	v1.DELETE("/repositories/:id", write, usual, s.deleteRepository)
+	v1.POST("/repositories/:id/reprocess", write, usual, s.reprocess)
+	v1.POST("/repositories/:id/cancel", write, usual, s.cancel)
+	v1.GET("/repositories/:id/runs", read, usual, s.listRuns)
+	v1.GET("/repositories/:id/skipped", read, usual, s.listSkipped)
+	v1.GET("/repositories/:id/events", read, usual, s.repositoryEvents)
+	v1.GET("/events", read, usual, s.allEvents)
+	v1.POST("/folders", write, usual, s.addFolder)
+	v1.POST("/webhooks/:host", s.webhook)
+
+	return r
+}
