@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"codesage"
+	"codesage/pipeline/chunk"
+	"codesage/search"
+	"codesage/store"
+)
+
+// RebuildTexts writes the text index of a published snapshot anew from the
+// store. KindNotFound when no reader can be sent to that snapshot any more.
+func (p *Pipeline) RebuildTexts(ctx context.Context, s codesage.Snapshot) error {
+	repo, err := p.snapshotRepository(ctx, s)
+	if err != nil {
+		return err
+	}
+	w, err := p.Texts.BeginTexts(ctx, s.Repository, 0, s.Run)
+	if err != nil {
+		return fmt.Errorf("begin texts: %w", err)
+	}
+	defer w.Abort()
+	size, overlap := chunk.Window(repo.Options)
+	err = p.Store.Texts(ctx, s, "", nil, func(t store.Text) error {
+		return w.Put(ctx, t.Path, t.Hash, t.Text, chunk.Cut(t.Text, size, overlap))
+	})
+	if err != nil {
+		return fmt.Errorf("index texts of run %d: %w", s.Run, err)
+	}
+	return w.Commit(ctx)
+}
+
+// RebuildRecords writes the engine's records of a published snapshot anew from
+// the store. KindNotFound when no reader can be sent to that snapshot any more.
+func (p *Pipeline) RebuildRecords(ctx context.Context, s codesage.Snapshot) error {
+	repo, err := p.snapshotRepository(ctx, s)
+	if err != nil {
+		return err
+	}
+	w, err := p.Engine.Begin(ctx, repo, 0, s.Run)
+	if err != nil {
+		return fmt.Errorf("begin records: %w", err)
+	}
+	defer w.Abort()
+	want := func(f codesage.File) bool { return f.Entities > 0 }
+	err = p.Store.Texts(ctx, s, "", want, func(t store.Text) error {
+		entities, err := p.Store.FileEntities(ctx, s, t.Path)
+		if err != nil {
+			return err
+		}
+		return w.Put(ctx, t.Path, 0, search.Records(repo, s.Run, t.File, t.Text, entities))
+	})
+	if err != nil {
+		return fmt.Errorf("index records of run %d: %w", s.Run, err)
+	}
+	return w.Commit(ctx)
+}
+
+// snapshotRepository returns the repository of a snapshot that readers use.
+func (p *Pipeline) snapshotRepository(ctx context.Context, s codesage.Snapshot) (codesage.Repository, error) {
+	repo, err := p.Store.Repository(ctx, s.Repository)
+	if err != nil {
+		return repo, err
+	}
+	if repo.TextRun != s.Run && (repo.Published == nil || repo.Published.ID != s.Run) {
+		return repo, codesage.Errorf(codesage.KindNotFound, "run %d is no longer published", s.Run)
+	}
+	return repo, nil
+}
