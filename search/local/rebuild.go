@@ -1,0 +1,85 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"codesage"
+)
+
+// A flight is a rebuild of a part of a repository that is going on, or that
+// ended badly a while ago.
+type flight struct {
+	done chan struct{}
+	err  error     // set when done
+	at   time.Time // when it ended
+}
+
+// retryRebuild is how long a failed rebuild is not tried again.
+const retryRebuild = 30 * time.Second
+
+// errNoRebuild says that the index has no way to rebuild.
+var errNoRebuild = errors.New("index can't be rebuilt here")
+
+// rebuild writes a part of a snapshot anew, or joins a rebuild that is going on,
+// and waits for it a while. Its error is the answer to the caller.
+func (x *Index) rebuild(ctx context.Context, s codesage.Snapshot, part Part, cause error) error {
+	if x.o.Rebuild == nil || x.o.ReadOnly {
+		return unavailable(fmt.Errorf("%w: %w", errNoRebuild, cause))
+	}
+	f := x.launch(s, part, cause)
+	if f == nil {
+		return unavailable(errClosed)
+	}
+	wait := time.NewTimer(x.o.RebuildWait)
+	defer wait.Stop()
+	select {
+	case <-f.done:
+		if f.err != nil {
+			return unavailable(f.err)
+		}
+		return nil
+	case <-wait.C:
+		return unavailable(fmt.Errorf("rebuild of %s of repository %d is going on", part, s.Repository))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// launch starts a rebuild unless one is going on or has just failed.
+func (x *Index) launch(s codesage.Snapshot, part Part, cause error) *flight {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil
+	}
+	key := folderKey{s.Repository, part}
+	if f := x.flights[key]; f != nil {
+		select {
+		case <-f.done:
+			if f.err != nil && time.Since(f.at) < retryRebuild {
+				return f
+			}
+		default:
+			return f
+		}
+	}
+	f := &flight{done: make(chan struct{})}
+	x.flights[key] = f
+	x.o.Log.Error("search index is missing or damaged; rebuilding it",
+		"repository", s.Repository, "run", s.Run, "part", part, "err", cause)
+	x.work.Go(func() {
+		start := time.Now()
+		err := x.o.Rebuild(x.life, s, part)
+		if err != nil {
+			x.o.Log.Error("rebuild search index", "repository", s.Repository, "run", s.Run, "part", part, "err", err)
+		} else {
+			x.o.Log.Info("rebuilt search index", "repository", s.Repository, "run", s.Run, "part", part, "took", time.Since(start))
+		}
+		f.err, f.at = err, time.Now()
+		close(f.done)
+	})
+	return f
+}

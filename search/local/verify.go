@@ -1,0 +1,145 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"codesage"
+	"codesage/search/index"
+)
+
+// checkLater has the checksums of a run verified in the background, one run at
+// a time, so that damage inside a segment is found although reading it gives no
+// error. Each segment is verified once in the life of the process.
+func (x *Index) checkLater(o *opened) {
+	if x.o.ReadOnly {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return
+	}
+	o.refs++ // the caller holds the folder's lock
+	x.unsure = append(x.unsure, o)
+	if !x.checking {
+		x.checking = true
+		x.work.Go(x.check)
+	}
+}
+
+// check works off the list of runs to verify.
+func (x *Index) check() {
+	for o := x.nextUnsure(); o != nil; o = x.nextUnsure() {
+		for i, p := range o.ix.Parts() {
+			if x.life.Err() != nil || x.isTrusted(o.folder, o.names[i]) {
+				continue
+			}
+			if err := p.Segment.Verify(); err != nil {
+				x.o.Log.Error("search index is damaged; the next search rebuilds it", "err", err)
+				o.suspect()
+				break
+			}
+			x.trust(o.folder, o.names[i:i+1])
+		}
+		o.release()
+	}
+}
+
+func (x *Index) nextUnsure() *opened {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.unsure) == 0 {
+		x.checking = false
+		return nil
+	}
+	o := x.unsure[0]
+	x.unsure = x.unsure[1:]
+	return o
+}
+
+// trust remembers segments whose checksums are right.
+func (x *Index) trust(f *folder, names []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, name := range names {
+		x.trusted[f.path(name)] = struct{}{}
+	}
+}
+
+func (x *Index) isTrusted(f *folder, name string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, ok := x.trusted[f.path(name)]
+	return ok
+}
+
+// Verify reads all manifests and segments and checks their checksums. The error
+// joins what is wrong; damage is index.ErrCorrupt. n is the number of segments.
+func (x *Index) Verify(ctx context.Context) (n int, err error) {
+	repos, err := os.ReadDir(x.dir)
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	var errs []error
+	seen := map[string]bool{}
+	for _, e := range repos {
+		id, err := strconv.ParseInt(e.Name(), 10, 64)
+		if err != nil || !e.IsDir() {
+			continue
+		}
+		for _, part := range []Part{Entities, Texts} {
+			if err := ctx.Err(); err != nil {
+				return n, err
+			}
+			f, err := x.folder(codesage.RepositoryID(id), part)
+			if err != nil {
+				return n, err
+			}
+			errs = append(errs, f.verify(ctx, seen, &n))
+		}
+	}
+	return n, errors.Join(errs...)
+}
+
+// verify checks what the manifests of a folder name. seen holds the segments
+// that have been checked.
+func (f *folder) verify(ctx context.Context, seen map[string]bool, n *int) error {
+	manifests, err := filepath.Glob(filepath.Join(f.dir, "run-*"+index.ManifestExt))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, path := range manifests {
+		m, err := index.ReadManifest(f.dir, filepath.Base(path))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f.dir, err))
+			continue
+		}
+		for _, s := range m.Segments {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if seen[f.path(s.Name)] {
+				continue
+			}
+			seen[f.path(s.Name)] = true
+			*n++
+			errs = append(errs, verifySegment(f.path(s.Name)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func verifySegment(path string) error {
+	s, err := index.Open(path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Verify()
+}
