@@ -6,7 +6,10 @@ import (
 	"crypto/sha1" // git names objects by it
 	"encoding/binary"
 	"fmt"
+	"hash/adler32"
 	"io"
+	"iter"
+	"slices"
 )
 
 // Entry types of a pack.
@@ -25,7 +28,7 @@ type PackEntry struct {
 	Size   int64     // declared size of it, true or not
 	Base   [20]byte  // of a PackRefDelta
 	Back   int64     // distance to the base of a PackOfsDelta
-	Stored bool      // don't compress
+	Stored bool      // don't compress; for up to 64 KB
 }
 
 // Bytes makes an entry of bytes.
@@ -36,10 +39,15 @@ func Bytes(typ int, data []byte) PackEntry {
 // MakePack writes a pack of entries, with as many announced as count says and a
 // right checksum.
 func MakePack(count int, entries ...PackEntry) []byte {
+	return MakePackOf(count, slices.Values(entries))
+}
+
+// MakePackOf is MakePack for entries that are made as they are needed.
+func MakePackOf(count int, entries iter.Seq[PackEntry]) []byte {
 	var b bytes.Buffer
 	b.WriteString("PACK\x00\x00\x00\x02")
 	_ = binary.Write(&b, binary.BigEndian, uint32(count))
-	for _, e := range entries {
+	for e := range entries {
 		e.write(&b)
 	}
 	sum := sha1.Sum(b.Bytes())
@@ -61,13 +69,23 @@ func (e PackEntry) write(b *bytes.Buffer) {
 	case PackOfsDelta:
 		b.Write(distance(e.Back))
 	}
-	level := zlib.BestCompression
 	if e.Stored {
-		level = zlib.NoCompression
+		data, _ := io.ReadAll(e.Data)
+		store(b, data)
+		return
 	}
-	w, _ := zlib.NewWriterLevel(b, level)
+	w := zlib.NewWriter(b)
 	_, _ = io.Copy(w, e.Data)
 	_ = w.Close()
+}
+
+// store writes the zlib stream of up to 64 KB without compressing them, which
+// takes a thousandth of the time.
+func store(b *bytes.Buffer, data []byte) {
+	b.Write([]byte{0x78, 0x01, 0x01})
+	_ = binary.Write(b, binary.LittleEndian, [2]uint16{uint16(len(data)), ^uint16(len(data))})
+	b.Write(data)
+	_ = binary.Write(b, binary.BigEndian, adler32.Checksum(data))
 }
 
 // distance encodes the distance to a base.
