@@ -3,6 +3,8 @@ package index_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -89,6 +91,32 @@ func BenchmarkBuild(b *testing.B) {
 			b.ReportMetric(float64(st.Size())/float64(c.bytes), "index/source")
 			b.ReportMetric(float64(len(c.files))*float64(b.N)/b.Elapsed().Seconds(), "files/s")
 		})
+	}
+}
+
+// BenchmarkUpdate replaces one file of 50 KB: a segment, a manifest and the new
+// view, all durable.
+func BenchmarkUpdate(b *testing.B) {
+	dir := b.TempDir()
+	text := newGen(1).text(13_000)
+	f := index.File{Path: "a.go", Text: text, Docs: chunks(text, 512, 64)}
+	w, err := index.NewWriter(index.WriterOptions{Schema: benchSchema, Dir: dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := 0
+	for b.Loop() {
+		n++
+		m := index.Manifest{Segments: []index.ManifestSegment{{Name: fmt.Sprintf("%d.seg", n)}}}
+		err := errors.Join(w.Add(f), w.Finish(filepath.Join(dir, m.Segments[0].Name)), index.WriteManifest(dir, "m.json", m))
+		if err != nil {
+			b.Fatal(err)
+		}
+		x, err := index.OpenIndex(dir, "m.json", nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		x.Close()
 	}
 }
 

@@ -231,10 +231,7 @@ func mergeParts(parts []string, path string) error {
 		}
 	}()
 	if len(parts) == 1 {
-		if err := os.Rename(parts[0], path); err != nil {
-			return fmt.Errorf("name segment: %w", err)
-		}
-		return nil
+		return namePart(parts[0], path)
 	}
 	var in []MergeInput
 	for _, p := range parts {
@@ -246,4 +243,23 @@ func mergeParts(parts []string, path string) error {
 		in = append(in, MergeInput{Segment: s})
 	}
 	return Merge(path, in)
+}
+
+// namePart makes a part durable and gives it the name of a segment.
+func namePart(part, path string) error {
+	f, err := os.OpenFile(part, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("name segment: %w", err)
+	}
+	err = f.Sync()
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return fmt.Errorf("name segment: %w", err)
+	}
+	return nil
 }

@@ -1,11 +1,9 @@
 package index
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -40,30 +38,13 @@ type segWriter struct {
 	tri    uint32 // last trigram of the open block
 }
 
-// A stream is a buffered file that keeps its length and checksum.
-type stream struct {
-	f   *os.File
-	w   *bufio.Writer
-	len uint64
-	crc uint32
-}
-
-func (s *stream) write(b []byte) {
-	s.w.Write(b) // the error is sticky; Flush returns it
-	s.len += uint64(len(b))
-	s.crc = crc32.Update(s.crc, castagnoli, b)
-}
-
 func newSegWriter(path string, schema Schema) (*segWriter, error) {
-	w := &segWriter{path: path, schema: schema, cap: maxSection, attrs: make([][]uint32, len(schema.Attrs))}
+	dir := filepath.Dir(path)
+	w := &segWriter{path: path, schema: schema, cap: maxSection, attrs: make([][]uint32, len(schema.Attrs)),
+		out: &stream{dir: dir}, pos: &stream{dir: dir}, pay: &stream{dir: dir}}
 	w.h.fields = uint32(len(schema.Fields))
-	for _, s := range []**stream{&w.out, &w.pos, &w.pay} {
-		f, err := os.CreateTemp(filepath.Dir(path), tempPrefix+"*")
-		if err != nil {
-			w.abort()
-			return nil, fmt.Errorf("create segment: %w", err)
-		}
-		*s = &stream{f: f, w: bufio.NewWriterSize(f, 1<<16)}
+	if err := w.out.open(); err != nil {
+		return nil, fmt.Errorf("create segment: %w", err)
 	}
 	if _, err := w.out.f.Write(make([]byte, headerSize)); err != nil {
 		w.abort()
@@ -74,13 +55,9 @@ func newSegWriter(path string, schema Schema) (*segWriter, error) {
 
 // abort removes what has been written. It does nothing after finish.
 func (w *segWriter) abort() {
-	for _, s := range []*stream{w.out, w.pos, w.pay} {
-		if s != nil {
-			s.f.Close()
-			os.Remove(s.f.Name())
-		}
-	}
-	w.out, w.pos, w.pay = nil, nil, nil
+	w.out.remove()
+	w.pos.remove()
+	w.pay.remove()
 }
 
 func (w *segWriter) addFile(path string, hash Hash) {
@@ -271,16 +248,7 @@ func (w *segWriter) addTrigram(tri uint32, files []uint32) error {
 // finish completes the file, makes it durable and gives it its name. The
 // caller syncs the folder, which writing a manifest does.
 func (w *segWriter) finish() error {
-	w.out.write(make([]byte, 8)) // unpack reads past the last block
-	off := uint64(headerSize)
-	for i, s := range []*stream{w.out, w.pos, w.pay} {
-		if err := s.w.Flush(); err != nil {
-			return fmt.Errorf("write segment: %w", err)
-		}
-		w.h.sections[i] = sectionRef{off, s.len, s.crc}
-		off += s.len
-	}
-	if err := w.writeTables(off); err != nil {
+	if err := w.writeSections(); err != nil {
 		return fmt.Errorf("write segment: %w", err)
 	}
 	if err := w.out.f.Close(); err != nil {
@@ -289,20 +257,25 @@ func (w *segWriter) finish() error {
 	if err := os.Rename(w.out.f.Name(), w.path); err != nil {
 		return fmt.Errorf("name segment: %w", err)
 	}
-	w.out = nil
+	w.out.f = nil
 	w.abort()
 	return nil
 }
 
-func (w *segWriter) writeTables(off uint64) error {
-	f := w.out.f
-	for _, s := range []*stream{w.pos, w.pay} {
-		if _, err := s.f.Seek(0, io.SeekStart); err != nil {
-			return err
+func (w *segWriter) writeSections() error {
+	w.out.write(make([]byte, 8)) // unpack reads past the last block
+	if err := w.out.flush(); err != nil {
+		return err
+	}
+	f, off := w.out.f, uint64(headerSize)
+	for i, s := range []*stream{w.out, w.pos, w.pay} {
+		if s != w.out {
+			if err := s.copyTo(f); err != nil {
+				return err
+			}
 		}
-		if _, err := io.Copy(f, s.f); err != nil {
-			return err
-		}
+		w.h.sections[i] = sectionRef{off, s.len, s.crc}
+		off += s.len
 	}
 	for i := secDict; i < numSections; i++ {
 		b := w.sec[i]
@@ -319,8 +292,14 @@ func (w *segWriter) writeTables(off uint64) error {
 	if _, err := f.WriteAt(w.h.encode(), 0); err != nil {
 		return err
 	}
+	if isTemp(w.path) {
+		return nil // a part, which need not outlive a crash
+	}
 	return f.Sync()
 }
+
+// isTemp reports whether a file has the name of an unfinished one.
+func isTemp(path string) bool { return strings.HasPrefix(filepath.Base(path), tempPrefix) }
 
 // shiftFor returns the bits that hold every position below n.
 func shiftFor(n uint32) int { return bits.Len32(n) }
