@@ -77,6 +77,12 @@ var extensionLabels = map[string]string{
 	".dockerfile": "dockerfile", ".mk": "makefile",
 }
 
+// plainNames are plain texts by custom.
+var plainNames = map[string]bool{
+	"README": true, "CHANGELOG": true, "CHANGES": true, "HISTORY": true, "NEWS": true, "AUTHORS": true, "CONTRIBUTORS": true,
+	"CREDITS": true, "MAINTAINERS": true, "OWNERS": true, "NOTICE": true, "TODO": true, "INSTALL": true, "HACKING": true, "VERSION": true,
+}
+
 // prefixLabels are names that people lengthen: Dockerfile.dev, Makefile.am.
 var prefixLabels = map[string]string{
 	"dockerfile.":    "dockerfile",
@@ -163,7 +169,7 @@ const (
 var kinds = map[string]Kind{
 	"sql": Source, "graphql": Source, "protobuf": Source,
 	"svg": Data, "jupyter-notebook": Data, "ini": Data, "json": Data, "yaml": Data, "xml": Data,
-	"tex": Document, "asciidoc": Document, "roff": Document, "html": Source, Text: Document,
+	"tex": Document, "asciidoc": Document, "roff": Document, "roff-manpage": Document, "html": Source, Text: Document,
 }
 
 // Class returns the kind of a label. What is not known is Data.

@@ -47,11 +47,12 @@ func ByName(name string) (label string, ok bool) {
 	if label, ok := byName(name); ok {
 		return label, true
 	}
-	candidates := enry.GetLanguagesByExtension(base(name), nil, nil)
-	if len(candidates) == 0 {
-		return "", false
+	for _, strategy := range []enry.Strategy{enry.GetLanguagesByExtension, enry.GetLanguagesByManpage} {
+		if candidates := strategy(base(name), nil, nil); len(candidates) > 0 {
+			return labelOf(candidates[0]), true
+		}
 	}
-	return labelOf(candidates[0]), true
+	return "", false
 }
 
 // Known reports whether a file with this label, as Detect gave it, is of a known
@@ -73,6 +74,9 @@ func byName(name string) (label string, ok bool) {
 	}
 	if label, ok := extensionLabels[strings.ToLower(path.Ext(name))]; ok {
 		return label, true
+	}
+	if plainNames[name] {
+		return Text, true
 	}
 	for prefix, label := range prefixLabels {
 		if strings.HasPrefix(strings.ToLower(name), prefix) {
