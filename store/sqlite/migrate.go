@@ -1,15 +1,16 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -18,6 +19,9 @@ import (
 
 // keepBackups is how many copies from before a migration stay beside the file.
 const keepBackups = 3
+
+// backupTime is how the name of a copy says when it was made.
+const backupTime = "20060102T150405.000000Z"
 
 // migrate brings the schema up to date. It copies a database that has an older
 // schema first.
@@ -71,7 +75,7 @@ func (s *Store) isForeign(ctx context.Context) (bool, error) {
 // backUp copies the database beside itself, under a name with the version of
 // its schema and the time, and removes all but the newest copies.
 func (s *Store) backUp(ctx context.Context, version int64) error {
-	copied := fmt.Sprintf("%s.v%d-%s.bak", s.path, version, now().Format("20060102T150405.000000Z"))
+	copied := fmt.Sprintf("%s.v%d-%s.bak", s.path, version, now().Format(backupTime))
 	if _, err := s.writer.ExecContext(ctx, `VACUUM INTO ?`, copied); err != nil {
 		err = s.explain(err)
 		return unavailable(errors.Join(err, removeIfThere(copied)),
@@ -93,17 +97,15 @@ func listBackups(path string) []string {
 	if err != nil {
 		return nil
 	}
-	var found []string
-	prefix := filepath.Base(path) + ".v"
+	madeAt := map[string]time.Time{}
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), prefix)
-		if matches, _ := filepath.Match("[0-9]*-*Z.bak", rest); ok && matches {
-			found = append(found, filepath.Join(filepath.Dir(path), e.Name()))
+		rest, ours := strings.CutPrefix(e.Name(), filepath.Base(path)+".v")
+		_, stamp, _ := strings.Cut(strings.TrimSuffix(rest, ".bak"), "-")
+		if at, err := time.Parse(backupTime, stamp); ours && err == nil {
+			madeAt[filepath.Join(filepath.Dir(path), e.Name())] = at
 		}
 	}
-	madeAt := func(path string) string { return path[strings.LastIndexByte(path, '-')+1:] }
-	slices.SortFunc(found, func(a, b string) int { return cmp.Compare(madeAt(a), madeAt(b)) })
-	return found
+	return slices.SortedFunc(maps.Keys(madeAt), func(a, b string) int { return madeAt[a].Compare(madeAt[b]) })
 }
 
 func removeIfThere(path string) error {

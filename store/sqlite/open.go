@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // registers the driver
@@ -83,7 +84,7 @@ func (s *Store) check(ctx context.Context, conn *sql.Conn) error {
 	err := conn.QueryRowContext(checking, `PRAGMA quick_check(1)`).Scan(&answer)
 	switch {
 	case err == nil && answer != "ok":
-		return damaged(s.path, errors.New(answer))
+		return damaged(s.path, errors.New(strings.ReplaceAll(answer, "\n", " ")))
 	case err != nil && checking.Err() != nil:
 		return ctx.Err() // nil when only the time for the check is over
 	}
