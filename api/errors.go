@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -88,11 +87,7 @@ func answer(c *gin.Context, status int, body any) { c.PureJSON(status, body) }
 
 // fault makes a fault at a place in the request. input is any JSON value.
 func fault(kind, msg string, input any, loc ...any) tools.Fault {
-	raw, err := json.Marshal(input)
-	if err != nil {
-		raw = json.RawMessage("null")
-	}
-	return tools.Fault{Type: kind, Loc: loc, Msg: msg, Input: raw}
+	return tools.Fault{Type: kind, Loc: loc, Msg: msg, Input: mustJSON(input)}
 }
 
 // within puts a place before the places of faults: "body", "query" or "path".
