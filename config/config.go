@@ -123,9 +123,7 @@ func Load(getenv func(string) string) (Config, error) {
 			faults = append(faults, fmt.Sprintf("%s=%s: %v", v.Name, shown, err))
 		}
 	}
-	if c.DataDir == "" {
-		c.DataDir = defaultDataDir(getenv)
-	}
+	c.DataDir = DataDir(getenv)
 	if c.WorkerConcurrency == 0 {
 		c.WorkerConcurrency = runtime.GOMAXPROCS(0)
 	}

@@ -96,6 +96,15 @@ func Print(w io.Writer) error {
 	return t.Flush()
 }
 
+// DataDir is the data folder that an environment names, or the default one;
+// empty when neither is known.
+func DataDir(getenv func(string) string) string {
+	if dir := strings.TrimSpace(getenv("CODESAGE_DATA_DIR")); dir != "" {
+		return dir
+	}
+	return defaultDataDir(getenv)
+}
+
 func defaultDataDir(getenv func(string) string) string {
 	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "codesage")
@@ -261,4 +270,24 @@ func level(c *Config, text string) error {
 		return errors.New("must be debug, info, warn or error")
 	}
 	return nil
+}
+
+// Markdown returns the table for the README.
+func Markdown() string {
+	var b strings.Builder
+	for _, section := range []struct {
+		title string
+		rows  []Variable
+	}{{"server", Variables}, {"bridge and command line", BridgeVariables}} {
+		fmt.Fprintf(&b, "| %s | default | |\n| --- | --- | --- |\n", section.title)
+		for _, v := range section.rows {
+			def := ""
+			if v.Default != "" {
+				def = "`" + v.Default + "`"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", v.Name, def, v.Help)
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
 }
