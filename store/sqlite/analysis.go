@@ -26,7 +26,7 @@ func (s *Store) Analyze(ctx context.Context, sn codesage.Snapshot) (a store.Anal
 func scanFiles(ctx context.Context, tx querier, sn codesage.Snapshot, z *store.Analyzer) error {
 	rows, err := tx.QueryContext(ctx, `
 		SELECT f.path, f.language, f.lines,
-			CASE WHEN f.symbols_run <= ?2 THEN f.entities ELSE 0 END
+			CASE WHEN `+parsed+` THEN f.entities ELSE 0 END
 		FROM files AS f
 		WHERE `+visible, sn.Repository, sn.Run)
 	if err != nil {
@@ -49,7 +49,7 @@ func countTypes(ctx context.Context, tx querier, sn codesage.Snapshot) (map[code
 		SELECT e.type, COUNT(*)
 		FROM files AS f
 		CROSS JOIN entities AS e ON e.file_id = f.id
-		WHERE `+visible+` AND f.symbols_run <= ?2
+		WHERE `+visible+` AND `+parsed+`
 		GROUP BY e.type`, sn.Repository, sn.Run)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func (s *Store) ListEntities(ctx context.Context, sn codesage.Snapshot, f store.
 const fromMatching = `
 		FROM files AS f
 		CROSS JOIN entities AS e ON e.file_id = f.id
-		WHERE ` + visible + ` AND f.symbols_run <= ?2
+		WHERE ` + visible + ` AND ` + parsed + `
 			AND f.path >= ?3 AND (?4 = '' OR f.path < ?4)
 			AND (?5 = '' OR e.type = ?5)
 			AND (?6 = '' OR instr(e.name_folded, ?6) > 0)`
@@ -57,7 +57,7 @@ func countEntities(ctx context.Context, tx querier, sn codesage.Snapshot, f stor
 		err = tx.QueryRowContext(ctx, `
 			SELECT COALESCE(SUM(f.entities), 0)
 			FROM files AS f
-			WHERE `+visible+` AND f.symbols_run <= ?2
+			WHERE `+visible+` AND `+parsed+`
 				AND f.path >= ?3 AND (?4 = '' OR f.path < ?4)`, args[:4]...).Scan(&n)
 		return n, err
 	}

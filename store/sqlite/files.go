@@ -10,12 +10,18 @@ import (
 )
 
 // visible is the condition under which snapshot ?2 of repository ?1 has a file f.
-const visible = `f.repository_id = ?1 AND f.from_run <= ?2 AND (f.until_run IS NULL OR f.until_run > ?2)`
+// The plus signs keep SQLite from the indexes on these columns, which serve
+// clean-ups: files are found by path, and come in its order.
+const visible = `f.repository_id = ?1 AND +f.from_run <= ?2 AND (f.until_run IS NULL OR f.until_run > ?2)`
+
+// parsed is the condition under which the symbol pass has been to f as snapshot
+// ?2 sees it.
+const parsed = `+f.symbols_run <= ?2`
 
 // fileColumns are the columns of a file f as snapshot ?2 sees it.
 const fileColumns = `f.id, f.path, f.hash, f.language, f.size, f.lines, f.generated, f.test, f.stamp,
-			CASE WHEN f.symbols_run <= ?2 THEN f.parser ELSE 0 END,
-			CASE WHEN f.symbols_run <= ?2 THEN f.entities ELSE 0 END`
+			CASE WHEN ` + parsed + ` THEN f.parser ELSE 0 END,
+			CASE WHEN ` + parsed + ` THEN f.entities ELSE 0 END`
 
 // How many files a page of a scan has, and how many texts, of how many bytes
 // unless one text alone has more, are in memory at once.

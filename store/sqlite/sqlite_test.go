@@ -12,3 +12,5 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) store.Store { return sqlitetest.Open(t) })
 }
+
+func BenchmarkStore(b *testing.B) { storetest.Bench(b, sqlitetest.Open(b)) }

@@ -196,7 +196,7 @@ func (w *writer) Publish(ctx context.Context, o codesage.Outcome) error {
 	return w.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var files, entities int
 		if err := tx.QueryRowContext(ctx, `
-			SELECT COUNT(*), COALESCE(SUM(CASE WHEN f.symbols_run <= ?2 THEN f.entities ELSE 0 END), 0)
+			SELECT COUNT(*), COALESCE(SUM(CASE WHEN `+parsed+` THEN f.entities ELSE 0 END), 0)
 			FROM files AS f
 			WHERE `+visible, w.run.Repository, w.run.ID).Scan(&files, &entities); err != nil {
 			return err
