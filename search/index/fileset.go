@@ -33,7 +33,7 @@ func (s FileSet) Len() int {
 	return n
 }
 
-// Clone returns a copy, so that the original may stay with an open Index.
+// Clone returns a copy.
 func (s FileSet) Clone() FileSet { return append(FileSet(nil), s...) }
 
 // MarshalText implements encoding.TextMarshaler.

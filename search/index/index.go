@@ -38,7 +38,8 @@ type part struct {
 }
 
 // NewIndex makes an Index of segments with equal schemas. It takes its own
-// references, so the caller may close its own at once.
+// references and copies the file sets, so the caller may close its own
+// references and change its sets at once.
 func NewIndex(parts []Part) (*Index, error) {
 	x := &Index{}
 	x.refs.Store(1)
@@ -84,7 +85,7 @@ func (x *Index) add(p Part, source int) error {
 		s.Close()
 		return fmt.Errorf("segments %s and %s have different schemas", x.parts[0].seg.path, s.path)
 	}
-	n := part{seg: s, source: source, deleted: p.Deleted}
+	n := part{seg: s, source: source, deleted: p.Deleted.Clone()}
 	x.parts = append(x.parts, n)
 	x.schema, x.code = s.schema, s.code
 	return guard(func() error {

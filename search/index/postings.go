@@ -71,7 +71,7 @@ func (p *postings) load(b int) error {
 		}
 		n = min(int(p.df)-b*blockLen, blockLen)
 	}
-	if off > p.size {
+	if uint(off) > uint(p.size) {
 		return errPostings
 	}
 	var err error

@@ -15,7 +15,8 @@ type Options struct {
 	// BM25 holds the ranking parameters; zero means DefaultBM25.
 	BM25 BM25
 	// Tie orders documents of equal score, before path and document order
-	// do. It is negative when a comes first. Nil means no such order.
+	// do. It is negative when a comes first. Nil means no such order. The
+	// matches are valid during the call only.
 	Tie func(a, b *Match) int
 	// MaxNodes limits the nodes of the query tree. Default 1,024.
 	MaxNodes int
@@ -83,7 +84,7 @@ func (x *Index) Search(ctx context.Context, q query.Query, opt Options) ([]Hit, 
 		}
 		return nil
 	})
-	return hits, wrap(q, err)
+	return hits, wrap(err)
 }
 
 // Count returns the number of matches.
@@ -126,7 +127,7 @@ func (x *Index) Each(ctx context.Context, q query.Query, opt Options, fn func(*M
 	if stopped != nil {
 		return stopped
 	}
-	return wrap(q, err)
+	return wrap(err)
 }
 
 // Load returns the hit of a document that Each or Search gave, with a score of
@@ -151,11 +152,10 @@ func (x *Index) hit(r Ref, score float64) Hit {
 	return h
 }
 
-// wrap says which query an error belongs to. Errors of a context stay as they
-// are.
-func wrap(q query.Query, err error) error {
-	if err == nil || err == context.Canceled || err == context.DeadlineExceeded {
-		return err
+// wrap says what was attempted.
+func wrap(err error) error {
+	if err == nil {
+		return nil
 	}
 	return fmt.Errorf("search: %w", err)
 }

@@ -126,7 +126,7 @@ func (t *triIter) next() bool {
 	d, i := uv(dict, t.i)
 	df, i := uv(dict, i)
 	size, i := uv(dict, i)
-	if i < 0 || d > 1<<24 || df>>1 > uint64(t.s.h.files) || t.post > len(posts) || size > uint64(len(posts)-t.post) ||
+	if i < 0 || d > 1<<24 || df>>1 > uint64(t.s.h.files) || uint(t.post) > uint(len(posts)) || size > uint64(len(posts)-t.post) ||
 		df&1 == 1 && size != (uint64(t.s.h.files)+7)/8 {
 		t.err = fmt.Errorf("trigram dictionary: %w", ErrCorrupt)
 		return false

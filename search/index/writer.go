@@ -133,11 +133,11 @@ func (w *Writer) Add(f File) error {
 // crowded reports that the number of a document and a position in it are about
 // to need more than 32 bits together.
 func (w *Writer) crowded() bool {
-	return len(w.docs)<<shiftFor(w.longest) >= 1<<31
+	return uint64(len(w.docs))<<shiftFor(w.longest) >= 1<<31
 }
 
 func (w *Writer) check(f File) error {
-	if len(f.Text) > maxSection {
+	if uint64(len(f.Text)) > maxSection {
 		return fmt.Errorf("text of %d bytes: %w", len(f.Text), ErrTooLarge)
 	}
 	content := false
@@ -145,7 +145,7 @@ func (w *Writer) check(f File) error {
 		content = content || fd.Kind == Content
 	}
 	for i, d := range f.Docs {
-		if d.Start > d.End || content && int(d.End) > len(f.Text) {
+		if d.Start > d.End || content && uint64(d.End) > uint64(len(f.Text)) {
 			return fmt.Errorf("document %d has bytes %d to %d of %d", i, d.Start, d.End, len(f.Text))
 		}
 		if len(d.Text) > len(w.lens) || len(d.Attrs) > len(w.opt.Schema.Attrs) {
