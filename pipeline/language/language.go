@@ -6,11 +6,13 @@ package language
 
 import (
 	"bytes"
+	"math"
 	"path"
 	"regexp"
 	"strings"
 
 	"github.com/go-enry/go-enry/v2"
+	"github.com/go-enry/go-enry/v2/data"
 )
 
 // Text is the label of plain text, and of files of which nothing more is known.
@@ -104,17 +106,44 @@ func byContent(name string, content []byte) string {
 		return ""
 	}
 	if len(bytes.TrimSpace(content)) == 0 {
-		return candidates[0] // the classifier's order of equals is not stable
+		return candidates[0]
 	}
 	if l := enry.GetLanguagesByContent(name, content, candidates); len(l) == 1 {
 		return l[0]
 	} else if len(l) > 1 {
 		candidates = l
 	}
-	if l := enry.GetLanguagesByClassifier(name, content, candidates); len(l) > 0 {
-		return l[0]
+	return classify(content, candidates)
+}
+
+var token = regexp.MustCompile(`[A-Za-z_]\w*|[^\w\s"']`)
+
+// classify returns the candidate that the words of the content speak for, by
+// the library's table of how often each language has them; of equals the first.
+// The library's own classifier names equals in any order, and a file must get
+// the same label each time.
+func classify(content []byte, candidates []string) string {
+	unseen := -math.Log(data.TokensTotal)
+	best, top := candidates[0], math.Inf(-1)
+	tokens := token.FindAll(content, -1)
+	for _, candidate := range candidates {
+		score, ok := data.LanguagesLogProbabilities[candidate]
+		if !ok {
+			continue
+		}
+		words := data.TokensLogProbabilities[candidate]
+		for _, word := range tokens {
+			if p, ok := words[string(word)]; ok {
+				score += p
+			} else {
+				score += unseen
+			}
+		}
+		if score > top {
+			best, top = candidate, score
+		}
 	}
-	return candidates[0]
+	return best
 }
 
 // base returns the last segment of a path.

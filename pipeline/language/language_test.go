@@ -29,6 +29,11 @@ func TestDetect(t *testing.T) {
 		{"CMakeLists.txt", "", "cmake"}, {"go.mod", "", "go-module"}, {"a.r", "", "r"}, {"a.erl", "", "erlang"}, {"a.zig", "", "zig"},
 		{"a.pl", "use strict;\nuse warnings;\nmy $x = 1;\n", "perl"},
 		{"a.m", "#import <Foundation/Foundation.h>\n@interface A : NSObject\n@end\n", "objective-c"},
+		{"a.m", "function y = f(x)\n% doubles\ny = 2 * x;\nend\n", "matlab"},
+		{"a.cls", "\\ProvidesClass{a}\n\\RequirePackage{b}\n", "tex"},
+		{"a.d", "module a;\nimport std.stdio;\nvoid main() { writeln(\"x\"); }\n", "d"},
+		{"a.v", "module m(input a, output b);\nassign b = ~a;\nendmodule\n", "verilog"},
+		{"a.s", "\t.text\n\t.globl main\nmain:\n\tmovl $1, %eax\n\tret\n", "unix-assembly"},
 		{"a.unknown", "", "text"}, {"a.unknown", "#!/bin/sh\n", "bash"}, {"what", "some words", "text"}, {"", "", "text"},
 		{"weird.GO", "", "go"}, {"d.go/x", "", "text"},
 	} {
@@ -86,6 +91,19 @@ func TestByNameNeedsNoContent(t *testing.T) {
 	}
 	if _, ok := ByName("a.m"); !ok {
 		t.Error("a name that several languages share is not known")
+	}
+}
+
+func TestEqualsGetTheSameLabelEachTime(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"a.q", "a.nu", "a.s", "a.cls", "a.inc", "a.mod"} {
+		content := []byte("\x7f\xff \x01 zqzqzq")
+		want := Detect(path, content)
+		for range 50 {
+			if got := Detect(path, content); got != want {
+				t.Fatalf("%s is %s and %s", path, want, got)
+			}
+		}
 	}
 }
 
