@@ -21,7 +21,7 @@ func TestDetect(t *testing.T) {
 		{"a.lua", "", "lua"}, {"a.ex", "", "elixir"}, {"a.exs", "", "elixir"}, {"a.sql", "", "sql"},
 		{"a.html", "", "html"}, {"a.css", "", "css"}, {"a.scss", "", "scss"}, {"a.vue", "", "vue"}, {"a.svelte", "", "svelte"},
 		{"a.json", "", "json"}, {"tsconfig.json", "", "json"}, {"package.json", "", "json"}, {"a.yaml", "", "yaml"}, {".github/a.yml", "", "yaml"},
-		{"a.toml", "", "toml"}, {"Cargo.lock", "", "toml"}, {"a.xml", "", "xml"}, {"pom.xml", "", "xml"}, {"a.ini", "", "ini"},
+		{"a.toml", "", "toml"}, {"Cargo.lock", "", "toml"}, {"a.xml", "", "xml"}, {"pom.xml", "", "xml"}, {"a.ini", "", "ini"}, {"setup.cfg", "", "ini"},
 		{"Dockerfile", "", "dockerfile"}, {"Dockerfile.dev", "", "dockerfile"}, {"a.dockerfile", "", "dockerfile"}, {"Containerfile", "", "dockerfile"},
 		{"Makefile", "", "makefile"}, {"GNUmakefile", "", "makefile"}, {"a.mk", "", "makefile"}, {"Makefile.am", "", "makefile"},
 		{"a.proto", "", "protobuf"}, {"a.graphql", "", "graphql"}, {"a.tf", "", "terraform"}, {"a.tfvars", "", "terraform"}, {"a.hcl", "", "hcl"},
@@ -33,7 +33,7 @@ func TestDetect(t *testing.T) {
 		{"a.cls", "\\ProvidesClass{a}\n\\RequirePackage{b}\n", "tex"},
 		{"a.d", "module a;\nimport std.stdio;\nvoid main() { writeln(\"x\"); }\n", "d"},
 		{"a.v", "module m(input a, output b);\nassign b = ~a;\nendmodule\n", "verilog"},
-		{"a.s", "\t.text\n\t.globl main\nmain:\n\tmovl $1, %eax\n\tret\n", "unix-assembly"},
+		{"a.s", "\t.text\n\t.globl main\nmain:\n\tmovl $1, %eax\n\tret\n", "assembly"},
 		{"a.unknown", "", "text"}, {"a.unknown", "#!/bin/sh\n", "bash"}, {"what", "some words", "text"}, {"", "", "text"},
 		{"weird.GO", "", "go"}, {"d.go/x", "", "text"},
 	} {
