@@ -231,11 +231,12 @@ func FuzzList(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		name := gittest.Name("tree", int64(len(raw)), bytes.NewReader(raw))
 		commit, commitName := gittest.CommitOf(name)
 		pack := gittest.MakePack(2, gittest.Bytes(gittest.PackTree, raw), gittest.Bytes(gittest.PackCommit, commit))
-		objs, _, err := unpackBytes(t, pack, roomy)
+		objs, _, err := unpackIn(t, dir, pack, roomy)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func config(t testing.TB, server *gittest.Server) Config {
 		}
 	})
 	return Config{
-		GitHubToken: testToken + "\n", PreflightTimeout: 10 * time.Second, CloneTimeout: 20 * time.Second, TempDir: dir,
+		GitHubToken: testToken + "\n", PreflightTimeout: 30 * time.Second, CloneTimeout: time.Minute, TempDir: dir,
 		Log:  slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Dial: server.Dial, Resolve: server.Resolve, RootCAs: server.RootCAs(),
 	}

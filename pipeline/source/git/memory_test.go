@@ -45,6 +45,9 @@ func TestMemoryStaysBounded(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the peak is read from /proc")
 	}
+	if testing.Short() {
+		t.Skip("builds packs of gigabytes")
+	}
 	if raceEnabled {
 		t.Skip("the race detector multiplies memory")
 	}
@@ -127,7 +130,7 @@ func caseLyingBomb(t *testing.T, server *gittest.Server) (*Source, error) {
 // caseChain is a chain of deltas of 60 MB objects, the deepest first: whoever
 // resolves it by recursion holds all of them at once.
 func caseChain(t *testing.T, server *gittest.Server) (*Source, error) {
-	const size, links = 60 << 20, 8
+	const size, links = 60 << 20, 6
 	blob := func(n int) (int64, io.Reader) {
 		return size + int64(n), io.MultiReader(gittest.Zeros(size), bytes.NewReader(bytes.Repeat([]byte{'x'}, n)))
 	}

@@ -210,6 +210,9 @@ func (s *Server) Git() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveGit(w, r, r.Host) })
 }
 
+// API is GitHub's REST API itself.
+func (s *Server) API() http.Handler { return http.HandlerFunc(s.serveAPI) }
+
 // serveGit runs git http-backend.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, host string) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
