@@ -126,7 +126,7 @@ func New(d Deps) http.Handler {
 	s := &server{Deps: d, keys: newKeys(d.Access), limiter: newLimiter(d), metrics: newMetrics(d.Registry)}
 	s.sets = newToolsets(d.Toolsets)
 	s.mcp = s.newMCP()
-	s.hub = newHub(d.Store, d.Log, pollInterval)
+	s.hub = newHub(d, pollInterval)
 	gin.SetMode(gin.ReleaseMode)
 	return s.routes()
 }

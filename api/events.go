@@ -24,45 +24,64 @@ const (
 type hub struct {
 	store    store.Repositories
 	log      *slog.Logger
+	now      func() time.Time
 	interval time.Duration
 
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
-	latest    map[codesage.RepositoryID]json.RawMessage // as last told
+	latest    map[codesage.RepositoryID]state // as last told
 	stop      context.CancelFunc
 }
 
+// state is what clients are told of a repository. The zero state is one that
+// was removed.
+type state struct {
+	object json.RawMessage
+	run    json.RawMessage // its newest run
+	key    string          // tells states apart; the seconds of a run that is going don't count
+}
+
+func newState(r codesage.Repository, now time.Time) state {
+	s := state{object: mustJSON(newObject(r)), run: json.RawMessage("null")}
+	s.key = string(s.object)
+	if r.Latest != nil {
+		s.run = mustJSON(newRunObject(*r.Latest, now))
+		s.key += string(mustJSON(newRunObject(*r.Latest, r.Latest.StartedAt)))
+	}
+	return s
+}
+
 // listener keeps what has changed since its client was told last: of each
-// repository the newest object only, so that a slow client costs no memory.
+// repository the newest state only, so that a slow client costs no memory.
 type listener struct {
 	only    codesage.RepositoryID // 0 = all
 	mu      sync.Mutex
-	pending map[codesage.RepositoryID]json.RawMessage // nil = removed
+	pending map[codesage.RepositoryID]state
 	order   []codesage.RepositoryID
 	wake    chan struct{}
 }
 
-func newHub(s store.Repositories, log *slog.Logger, interval time.Duration) *hub {
-	return &hub{store: s, log: log, interval: interval, listeners: map[*listener]struct{}{}}
+func newHub(d Deps, interval time.Duration) *hub {
+	return &hub{store: d.Store, log: d.Log, now: d.Now, interval: interval, listeners: map[*listener]struct{}{}}
 }
 
 // listen adds a listener, which is told at once how things are; false when there
 // are too many. The caller must call leave.
 func (h *hub) listen(only codesage.RepositoryID) (*listener, bool) {
-	l := &listener{only: only, pending: map[codesage.RepositoryID]json.RawMessage{}, wake: make(chan struct{}, 1)}
+	l := &listener{only: only, pending: map[codesage.RepositoryID]state{}, wake: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.listeners) >= maxListeners {
 		return nil, false
 	}
 	h.listeners[l] = struct{}{}
-	for id, object := range h.latest {
-		l.tell(id, object)
+	for id, state := range h.latest {
+		l.tell(id, state)
 	}
 	if h.stop == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		h.stop = cancel
-		h.latest = map[codesage.RepositoryID]json.RawMessage{}
+		h.latest = map[codesage.RepositoryID]state{}
 		go h.poll(ctx)
 	}
 	return l, true
@@ -111,27 +130,27 @@ func (h *hub) publish(ctx context.Context, all []codesage.Repository) {
 	seen := make(map[codesage.RepositoryID]bool, len(all))
 	for _, r := range all {
 		seen[r.ID] = true
-		object := mustJSON(newObject(r))
-		if string(h.latest[r.ID]) == string(object) {
+		state := newState(r, h.now())
+		if h.latest[r.ID].key == state.key {
 			continue
 		}
-		h.latest[r.ID] = object
+		h.latest[r.ID] = state
 		for l := range h.listeners {
-			l.tell(r.ID, object)
+			l.tell(r.ID, state)
 		}
 	}
 	for id := range h.latest {
 		if !seen[id] {
 			delete(h.latest, id)
 			for l := range h.listeners {
-				l.tell(id, nil)
+				l.tell(id, state{})
 			}
 		}
 	}
 }
 
 // tell notes a change.
-func (l *listener) tell(id codesage.RepositoryID, object json.RawMessage) {
+func (l *listener) tell(id codesage.RepositoryID, s state) {
 	if l.only != 0 && l.only != id {
 		return
 	}
@@ -139,7 +158,7 @@ func (l *listener) tell(id codesage.RepositoryID, object json.RawMessage) {
 	if _, waiting := l.pending[id]; !waiting {
 		l.order = append(l.order, id)
 	}
-	l.pending[id] = object
+	l.pending[id] = s
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -149,8 +168,8 @@ func (l *listener) tell(id codesage.RepositoryID, object json.RawMessage) {
 
 // change is one thing to tell a client.
 type change struct {
-	id     codesage.RepositoryID
-	object json.RawMessage // nil = removed
+	id codesage.RepositoryID
+	state
 }
 
 // take returns what has changed since the last call.
@@ -176,8 +195,9 @@ func (s *server) repositoryEvents(c *gin.Context) {
 	}
 }
 
-// streamEvents sends `repository` events with the object, first as it is now,
-// and `removed` events with the id.
+// streamEvents sends, first as things are and then at every change, `run` events
+// with the newest run and `repository` events with the object. `removed` has the
+// id of a repository that is gone.
 func (s *server) streamEvents(c *gin.Context, only codesage.RepositoryID) {
 	l, ok := s.hub.listen(only)
 	if !ok {
@@ -197,6 +217,7 @@ func (s *server) streamEvents(c *gin.Context, only codesage.RepositoryID) {
 		}
 		for _, change := range l.take() {
 			if change.object != nil {
+				out.event("run", change.run)
 				out.event("repository", change.object)
 				continue
 			}

@@ -15,6 +15,7 @@ import (
 // runObject is a run as REST shows it.
 type runObject struct {
 	ID             codesage.RunID              `json:"id"`
+	RepositoryID   codesage.RepositoryID       `json:"repository_id"`
 	Status         codesage.Status             `json:"status"`
 	Phase          codesage.Phase              `json:"phase"`
 	Trigger        codesage.Trigger            `json:"trigger"`
@@ -40,7 +41,7 @@ type runObject struct {
 
 func newRunObject(r codesage.Run, now time.Time) runObject {
 	o := runObject{
-		ID: r.ID, Status: r.Status, Phase: r.Phase, Trigger: r.Trigger, Force: r.Force, Attempt: r.Attempt,
+		ID: r.ID, RepositoryID: r.Repository, Status: r.Status, Phase: r.Phase, Trigger: r.Trigger, Force: r.Force, Attempt: r.Attempt,
 		CommitSHA: optional(r.Commit), TotalFiles: r.TotalFiles, ProcessedFiles: r.ProcessedFiles,
 		TextFiles: r.TextFiles, KeptFiles: r.KeptFiles, ParsedFiles: r.ParsedFiles, TotalEntities: r.Entities,
 		Bytes: r.Bytes, Skipped: r.Skipped, PeakMemory: r.PeakMemory,

@@ -16,6 +16,7 @@ import (
 // Event is a change of a repository.
 type Event struct {
 	Repository Repository
+	Run        *Run // the newest run; nil when there is none
 	Removed    bool // only the id of Repository is set
 }
 
@@ -42,19 +43,23 @@ func (c *Client) Events(ctx context.Context, id codesage.RepositoryID) iter.Seq2
 			yield(Event{}, err)
 			return
 		}
+		var run *Run // told just before its repository
 		for raw, err := range readEvents(res.Body) {
 			if ctx.Err() != nil {
 				return
 			}
-			event, known := Event{Removed: raw.name == "removed"}, raw.name == "removed" || raw.name == "repository"
+			event := Event{Run: run, Removed: raw.name == "removed"}
 			switch {
 			case err != nil:
 				err = c.transportError(err, 0)
-			case !known:
+			case raw.name == "run" && json.Unmarshal(raw.data, &run) == nil:
+				continue
+			case raw.name != "repository" && raw.name != "removed":
 				continue
 			case json.Unmarshal(raw.data, &event.Repository) != nil:
 				err = &UnexpectedError{}
 			}
+			run = nil
 			if !yield(event, err) || err != nil {
 				return
 			}

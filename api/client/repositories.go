@@ -36,6 +36,7 @@ type Repository struct {
 // Run is a run as REST shows it.
 type Run struct {
 	ID             codesage.RunID              `json:"id"`
+	RepositoryID   codesage.RepositoryID       `json:"repository_id"`
 	Status         codesage.Status             `json:"status"`
 	Phase          codesage.Phase              `json:"phase"`
 	Trigger        codesage.Trigger            `json:"trigger"`
