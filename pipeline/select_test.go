@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -155,13 +156,7 @@ func TestSelectKeepsItsPromisesOnRandomTrees(t *testing.T) {
 			name := fmt.Sprintf("%c%s:%d", 'a'+r.IntN(26), []string{".go", ".md", ".json", ".xyz", ".png", "_test.go", ".lock", ""}[r.IntN(8)], r.IntN(300))
 			names[strings.Join(append(parts, name), "/")] = true
 		}
-		files := listing(slices.Collect(func(yield func(string) bool) {
-			for n := range names {
-				if !yield(n) {
-					return
-				}
-			}
-		})...)
+		files := listing(slices.Collect(maps.Keys(names))...)
 		l := Limits{MaxFiles: r.IntN(40), MaxBytes: int64(r.IntN(4000)), MaxFileBytes: 250, Generated: r.IntN(2) == 0}
 		selected, skips := Select(files, l)
 		var bytes int64
