@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -31,13 +32,20 @@ type child struct {
 	resident uint64
 }
 
+// childMark is set in the environment of a parse process, which must not start
+// any itself: a program that does not know the command may be one that parses.
+const childMark = "CODESAGE_PARSE_WORKER"
+
 // startChild starts a process and waits for its hello. The caller's thread must
 // outlive the process.
 func startChild(argv []string) (*child, error) {
+	if os.Getenv(childMark) != "" {
+		return nil, errors.New("a parse process can't start parse processes")
+	}
 	c := &child{cmd: exec.Command(argv[0], argv[1:]...), errors: &tail{}}
 	// Nothing else of the environment: a process that foreign input may take over
 	// gets no keys. One thread of Go code, since many share a machine.
-	c.cmd.Env = []string{"GOMAXPROCS=1", "GOTRACEBACK=single"}
+	c.cmd.Env = []string{"GOMAXPROCS=1", "GOTRACEBACK=single", childMark + "=1"}
 	c.cmd.Stderr = c.errors
 	c.cmd.WaitDelay = time.Second
 	bindToParent(c.cmd)

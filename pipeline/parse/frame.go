@@ -138,13 +138,14 @@ func decodeAnswer(body []byte, length int) (*answer, error) {
 	for range spans {
 		s := last + d.number(uint64(length))
 		n := d.number(uint64(length)<<2 | 3)
-		if last = s + n>>2; last > uint64(length) {
+		kind := codesage.SpanKind(n & 3)
+		if last = s + n>>2; last > uint64(length) || kind != codesage.SpanComment && kind != codesage.SpanString {
 			d.fail("span")
 		}
 		if d.err != nil {
 			return nil, d.err
 		}
-		a.spans = append(a.spans, codesage.Span{Start: uint32(s), End: uint32(last), Kind: codesage.SpanKind(n & 3)})
+		a.spans = append(a.spans, codesage.Span{Start: uint32(s), End: uint32(last), Kind: kind})
 	}
 	if len(d.rest) > 0 {
 		d.fail("bytes left over")

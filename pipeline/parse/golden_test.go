@@ -1,12 +1,14 @@
 package parse
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"codesage"
 
@@ -37,9 +39,42 @@ func TestGolden(t *testing.T) {
 				if err != nil || r.Skip != "" {
 					t.Fatalf("got %q, %v", r.Skip, err)
 				}
+				checkResult(t, r, text)
 				compareGolden(t, filepath.Join(filepath.Dir(input), "golden"), render(r, text))
 			})
 		}
+	}
+}
+
+// checkResult checks what holds for every file.
+func checkResult(t *testing.T, r Result, text []byte) {
+	t.Helper()
+	lines, start := bytes.Count(text, []byte("\n"))+1, 0
+	for _, e := range r.Entities {
+		last := e.EndByte - 1
+		if e.Type == codesage.EntityDocSection { // may end with empty lines
+			last++
+		}
+		switch {
+		case e.StartByte < start || e.StartByte >= e.EndByte || e.EndByte > len(text):
+			t.Errorf("%+v: bytes out of order or range", e)
+		case e.LineStart != 1+bytes.Count(text[:e.StartByte], []byte("\n")) || e.LineEnd != 1+bytes.Count(text[:last], []byte("\n")) || e.LineEnd > lines:
+			t.Errorf("%+v: lines are not those of the bytes", e)
+		case e.NameLine != 0 && (e.NameLine < e.LineStart || e.NameLine > e.LineEnd):
+			t.Errorf("%+v: the name is outside", e)
+		case e.Name == "" || e.Signature == "" || !utf8.ValidString(e.Name+e.Description+e.Signature) || strings.ContainsAny(e.Name+e.Description+e.Signature, "\r\n"):
+			t.Errorf("%+v: text is empty or not one valid line", e)
+		case utf8.RuneCountInString(e.Signature) > maxSignature:
+			t.Errorf("%s: signature of %d bytes", e.Name, len(e.Signature))
+		}
+		start = e.StartByte
+	}
+	last := uint32(0)
+	for _, s := range r.Spans {
+		if s.Start < last || s.Start >= s.End || int(s.End) > len(text) {
+			t.Errorf("span %+v behind %d", s, last)
+		}
+		last = s.End
 	}
 }
 

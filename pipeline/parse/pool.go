@@ -17,7 +17,7 @@ import (
 type Config struct {
 	Processes int           // parse processes at most; default: one per CPU
 	Timeout   time.Duration // for one file; default: 5 s
-	Command   []string      // argv of a parse process; default: this program with the argument parse-worker
+	Command   []string      // argv of a parse process; default: this program with the argument WorkerCommand
 	Log       *slog.Logger  // default: slog.Default()
 }
 
@@ -249,7 +249,7 @@ func (p *Pool) startOne() (*child, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find this program: %w", err)
 		}
-		argv = []string{program, "parse-worker"}
+		argv = []string{program, WorkerCommand}
 	}
 	return startChild(argv)
 }

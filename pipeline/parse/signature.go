@@ -94,7 +94,7 @@ func firstLine(text []byte) int {
 // oneLine joins trimmed lines with single spaces and cuts at the limit.
 func oneLine(s string) string {
 	var b strings.Builder
-	for line := range strings.Lines(s) {
+	for line := range strings.Lines(strings.ReplaceAll(s, "\r", " ")) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}

@@ -1,7 +1,9 @@
 package parse
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -23,6 +25,7 @@ type spec struct {
 	strings  string
 	code     string // code inside strings
 	hooks    map[string]hook
+	blank    *regexp.Regexp // what its first group matches is hidden from the grammar
 }
 
 // language is a compiled spec.
@@ -164,6 +167,24 @@ func (l *language) readGrammar() {
 // isWord tells keywords from punctuation.
 func isWord(s string) bool {
 	return s != "" && (s[0] == '_' || s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
+}
+
+// hidden returns the text with spaces in place of what blank matches.
+func (s *spec) hidden(text []byte) []byte {
+	if s.blank == nil {
+		return text
+	}
+	places := s.blank.FindAllSubmatchIndex(text, -1)
+	if len(places) == 0 {
+		return text
+	}
+	out := bytes.Clone(text)
+	for _, p := range places {
+		for i := p[2]; i < p[3]; i++ {
+			out[i] = ' '
+		}
+	}
+	return out
 }
 
 // compiler collects the faults of a spec.

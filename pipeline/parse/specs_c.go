@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"regexp"
+
 	"github.com/smacker/go-tree-sitter/c"
 	"github.com/smacker/go-tree-sitter/cpp"
 )
@@ -29,9 +31,13 @@ var cSpec = spec{
 	strings:  "string_literal char_literal system_lib_string",
 }
 
-// Namespaces qualify names. A class behind an export macro, which the grammar
-// takes for a function, is a class; the methods inside of it are lost. The
-// tests of the usual frameworks have the names of their macros' arguments.
+// exportMacro finds the macro in class LIB_EXPORT Vec : public Base {, which the
+// grammar would take for the name of the class, and the rest for a function.
+var exportMacro = regexp.MustCompile(`\b(?:class|struct)[ \t]+([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)[ \t]+[A-Za-z_]\w*\s*(?:final\s*)?(?:\{|:[^:])`)
+
+// Namespaces qualify names. A class behind another macro is still a class, but
+// the methods inside of it are lost. The tests of the usual frameworks have the
+// names of their macros' arguments.
 var cppSpec = spec{
 	label:   "C++",
 	grammar: cpp.GetLanguage,
@@ -51,6 +57,7 @@ var cppSpec = spec{
 	attrs:    "attribute_declaration",
 	comments: "comment",
 	strings:  "string_literal char_literal raw_string_literal system_lib_string",
+	blank:    exportMacro,
 	hooks:    map[string]hook{"exported": exportedClass, "test": testCase},
 }
 

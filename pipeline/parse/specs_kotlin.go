@@ -1,6 +1,13 @@
 package parse
 
-import "github.com/smacker/go-tree-sitter/kotlin"
+import (
+	"regexp"
+
+	"github.com/smacker/go-tree-sitter/kotlin"
+)
+
+// funInterface finds what the grammar does not know.
+var funInterface = regexp.MustCompile(`\b(fun)[ \t]+interface\b`)
 
 // The receiver of an extension function qualifies its name.
 var kotlinSpec = spec{
@@ -23,6 +30,7 @@ var kotlinSpec = spec{
 	comments: "line_comment multiline_comment",
 	strings:  "string_literal character_literal",
 	code:     "interpolated_expression interpolated_identifier",
+	blank:    funInterface,
 	hooks:    map[string]hook{"function": kotlinFunction, "import": importWildcard("wildcard_import", "identifier")},
 }
 

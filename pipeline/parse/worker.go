@@ -15,7 +15,11 @@ const (
 	trimAbove     = 200_000 // bytes of a file whose tree is worth giving back
 )
 
-// Worker is the main function of the hidden parse-worker command. It answers
+// WorkerCommand is the argument at which a program that has a Pool must run
+// Worker on its standard input and output, and nothing else.
+const WorkerCommand = "parse-worker"
+
+// Worker is the main function of a parse process. It answers
 // requests from in on out until in ends, and writes nothing else to out. It
 // limits the memory of its process, so it must not be run in another's.
 func Worker(in io.Reader, out io.Writer) error {
@@ -62,7 +66,7 @@ func (q request) serve() *answer {
 	if err != nil {
 		return &answer{status: statusFailed, message: err.Error()}
 	}
-	t, err := parseTree(l.lang, q.text, q.limit, l.keep)
+	t, err := parseTree(l.lang, l.hidden(q.text), q.limit, l.keep)
 	if errors.Is(err, errTimeLimit) {
 		return &answer{status: statusTimeout}
 	}
@@ -70,6 +74,7 @@ func (q request) serve() *answer {
 		return &answer{status: statusFailed, message: err.Error()}
 	}
 	defer t.close()
+	t.text = q.text
 	if err := t.check(); err != nil {
 		return &answer{status: statusFailed, message: err.Error()}
 	}

@@ -26,6 +26,14 @@ class EXPORT Vec : public Base<int> {
   int Size() const { return 0; }
 };
 
+class LIB_EXPORT(1) Final final {
+  void Run() {}
+};
+
+class lib_export Lower : public Base<int> {
+  int x;
+};
+
 struct EXPORT Point {
   int x;
 };

@@ -24,6 +24,8 @@ data class User<T>(val name: String, val age: Int = 3) : Base(), I {
 
 interface Shape { fun area(): Double }
 enum class Color(val n: Int) { RED(1), GREEN(2); fun f() {} }
+fun interface Action { fun act() }
+public fun interface Other<T> { fun act() }
 object Single { fun go() {} }
 sealed class Result
 annotation class Ann(val v: String)
