@@ -1,0 +1,177 @@
+package local
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"codesage"
+	"codesage/search"
+	"codesage/search/index"
+	"codesage/search/query"
+)
+
+// The benchmarks index the Go tree: run them on demand.
+
+func eachGoFile(b *testing.B, fn func(path, text string)) {
+	root := filepath.Join(runtime.GOROOT(), "src")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && len(text) < 1_000_000 {
+			rel, _ := filepath.Rel(root, path)
+			fn(rel, string(text))
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func indexGoEntities(b *testing.B, x *Index, at codesage.Snapshot) (n int) {
+	w, err := x.Begin(b.Context(), codesage.Repository{ID: at.Repository, Name: "golang/go"}, 0, at.Run)
+	if err != nil {
+		b.Fatal(err)
+	}
+	eachGoFile(b, func(path, text string) {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
+		if err != nil {
+			return
+		}
+		var records []search.Record
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			body := text[set.Position(f.Pos()).Offset:set.Position(f.End()).Offset]
+			sig, _, _ := strings.Cut(body, "\n")
+			r := search.Record{ObjectID: search.ObjectID(at.Repository, path, len(records)), EntityType: codesage.EntityFunction,
+				EntityName: f.Name.Name, Language: "go", LineStart: set.Position(f.Pos()).Line, LineEnd: set.Position(f.End()).Line,
+				Signature: sig, Content: search.FirstChars(body, search.MaxContentChars), Description: "Go function: " + f.Name.Name, RankWeight: 3}
+			if strings.HasSuffix(path, "_test.go") {
+				r.IsTest = 1
+			}
+			records = append(records, r)
+		}
+		n += len(records)
+		if err := w.Put(b.Context(), path, 0, records); err != nil {
+			b.Fatal(err)
+		}
+	})
+	if err := w.Commit(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return n
+}
+
+func openBench(b *testing.B) *Index {
+	x, err := Open(b.TempDir(), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { x.Close() })
+	return x
+}
+
+func BenchmarkEntitySearch(b *testing.B) {
+	x := openBench(b)
+	at := codesage.Snapshot{Repository: 1, Run: 1}
+	b.Logf("%d entities", indexGoEntities(b, x, at))
+	for _, text := range []string{"ReadFrom", "error", "user name", "parse json number", "how does the http client follow redirects", "e",
+		"clinet redirect", "WithState", "what handles tls certificates and websocket frames zzz"} {
+		b.Run(text, func(b *testing.B) {
+			total := 0
+			for b.Loop() {
+				r, err := x.Search(b.Context(), search.Query{Text: text, Scope: []codesage.Snapshot{at}, Limit: 10})
+				if err != nil {
+					b.Fatal(err)
+				}
+				total = r.TotalHits
+			}
+			b.ReportMetric(float64(total), "hits")
+		})
+	}
+}
+
+func BenchmarkTexts(b *testing.B) {
+	x := openBench(b)
+	at := codesage.Snapshot{Repository: 1, Run: 1}
+	b.Run("index", func(b *testing.B) {
+		for b.Loop() {
+			at.Run++
+			w, err := x.BeginTexts(b.Context(), 1, 0, at.Run)
+			if err != nil {
+				b.Fatal(err)
+			}
+			size := int64(0)
+			eachGoFile(b, func(path, text string) {
+				size += int64(len(text))
+				if err := w.Put(b.Context(), path, testHash, text, cutBytes(text, 512, 64)); err != nil {
+					b.Fatal(err)
+				}
+			})
+			if err := w.Commit(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(size)
+		}
+		b.ReportMetric(peakMB(), "peakMB")
+	})
+	for _, text := range []string{"error", "mutex AND unlock", `"if err != nil"`, "how does the client follow redirects", "NOT error", "unmars*"} {
+		q, err := query.ParseChunks(text, ChunkFields)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(text, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := x.SearchChunks(b.Context(), at, q, 10); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("candidates", func(b *testing.B) {
+		for b.Loop() {
+			if _, _, err := x.Candidates(b.Context(), at, index.Literal("context.Background()")); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// peakMB is the highest resident memory of the process so far.
+func peakMB() float64 {
+	data, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(data)) {
+		var kb float64
+		if n, _ := fmt.Sscanf(line, "VmHWM: %f kB", &kb); n == 1 {
+			return kb / 1024
+		}
+	}
+	return 0
+}
+
+const testHash = "0123456789abcdef0123456789abcdef01234567"
+
+// cutBytes cuts a text into windows of size bytes at line-blind borders, which
+// is a chunker for ASCII texts.
+func cutBytes(text string, size, overlap int) []codesage.Chunk {
+	var chunks []codesage.Chunk
+	for start := 0; start < len(text); start += size - overlap {
+		end := min(start+size, len(text))
+		chunks = append(chunks, codesage.Chunk{Index: len(chunks), Start: start, End: end, LineStart: 1 + strings.Count(text[:0], "\n"), LineEnd: 1})
+	}
+	return chunks
+}

@@ -1,0 +1,427 @@
+package local
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"codesage"
+	"codesage/search"
+	"codesage/search/index"
+	"codesage/search/query"
+)
+
+// The model ranks entities as the comment on Index.Search says, by looking at
+// every record for every word.
+
+type modelEntity struct {
+	r                search.Record
+	repo             codesage.RepositoryID
+	name, text, body modelField
+	joins, path      map[string]bool
+}
+
+type modelField struct{ whole, parts []string }
+
+func (f modelField) has(term string) bool {
+	return slices.Contains(f.whole, term) || slices.Contains(f.parts, term)
+}
+
+func (f modelField) hasPrefix(prefix string) bool {
+	isLonger := func(s string) bool { return strings.HasPrefix(s, prefix) }
+	return slices.ContainsFunc(f.whole, isLonger) || slices.ContainsFunc(f.parts, isLonger)
+}
+
+func modelText(text string) (f modelField) {
+	for _, t := range tokens(text) {
+		f.whole = append(f.whole, index.Fold(t))
+		f.parts = append(f.parts, index.PartsOf(t)...)
+	}
+	return f
+}
+
+func setOf(list ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, s := range list {
+		m[s] = true
+	}
+	return m
+}
+
+func newModelEntity(r search.Record) *modelEntity {
+	path := modelText(r.FilePath)
+	return &modelEntity{r: r, repo: r.RepositoryID, name: modelText(r.EntityName), text: modelText(r.Signature + "\n" + r.Description),
+		body: modelText(r.Content), joins: setOf(modelText(strings.Join(nameJoins(r.EntityName), " ")).whole...),
+		path: setOf(append(path.whole, path.parts...)...)}
+}
+
+// match returns the best field of an entity for a word, 5 to 1, 0 for none.
+func (e *modelEntity) match(w query.Word, terms []string, isTyped bool) int {
+	inJoins := func(ok func(string) bool) bool {
+		for j := range e.joins {
+			if ok(j) {
+				return true
+			}
+		}
+		return false
+	}
+	any := func(has func(string) bool) bool { return slices.ContainsFunc(terms, has) }
+	all := func(has func(string) bool) bool {
+		return isTyped && len(w.Parts) > 0 && !slices.ContainsFunc(w.Parts, func(p string) bool { return !has(p) })
+	}
+	prefix := func(f modelField) bool { return isTyped && w.Prefix && f.hasPrefix(w.Text) }
+	inPath := func(s string) bool { return e.path[s] }
+	switch {
+	case isTyped && e.name.has(w.Text):
+		return 5
+	case any(e.name.has), any(func(s string) bool { return e.joins[s] }), all(e.name.has), prefix(e.name),
+		isTyped && w.Prefix && inJoins(func(j string) bool { return strings.HasPrefix(j, w.Text) }):
+		return 4
+	case any(e.text.has), all(e.text.has), prefix(e.text):
+		return 3
+	case any(inPath), all(inPath):
+		return 2
+	case any(e.body.has), all(e.body.has), len(w.Text) >= 3 && prefix(e.body):
+		return 1
+	}
+	return 0
+}
+
+type modelHit struct {
+	e        *modelEntity
+	n        int // place among all records
+	key      [4]int
+	fraction float64
+}
+
+// near reports whether two words are one typo apart.
+func near(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	i := 0
+	for i < len(x) && x[i] == y[i] {
+		i++
+	}
+	switch {
+	case a == b || len(y)-len(x) > 1:
+		return false
+	case len(y) > len(x):
+		return string(x[i:]) == string(y[i+1:])
+	}
+	return string(x[i+1:]) == string(y[i+1:]) ||
+		i+1 < len(x) && x[i] == y[i+1] && x[i+1] == y[i] && string(x[i+2:]) == string(y[i+2:])
+}
+
+func (m model) typos(w query.Word) []string {
+	found := map[string]bool{}
+	for _, e := range m.all {
+		for _, list := range [][]string{e.name.whole, e.name.parts, e.text.whole, e.text.parts, e.body.whole, e.body.parts, slices.Collect(keys(e.joins))} {
+			for _, t := range list {
+				if w.CanBeMisspelled() && near(t, w.Text) && !slices.Contains(w.Forms, t) {
+					found[t] = true
+				}
+			}
+		}
+	}
+	return slices.Collect(keys(found))
+}
+
+func keys(m map[string]bool) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+type model struct{ all []*modelEntity }
+
+// search returns all hits of the first level that has any.
+// It is not known when a word may be more terms than the engine looks at.
+func (m model) search(q search.Query) (hits []modelHit, isKnown bool) {
+	words := query.PlainWords(q.Text, entityFields.Search)
+	for level := query.AllWords; level <= query.SomeWords && len(words) > 0; level++ {
+		for i := range words {
+			if level > query.AllWords {
+				if words[i].Typos = m.typos(words[i]); len(words[i].Typos) > maxTypos {
+					return nil, false
+				}
+			}
+		}
+		for n, e := range m.all {
+			if h, ok := m.weigh(e, n, q, words, level); ok {
+				hits = append(hits, h)
+			}
+		}
+		if len(hits) > 0 {
+			slices.SortFunc(hits, func(a, b modelHit) int { return a.compare(b, 0) })
+			return hits, true
+		}
+	}
+	return nil, true
+}
+
+func (m model) weigh(e *modelEntity, n int, q search.Query, words []query.Word, level query.Leniency) (modelHit, bool) {
+	h := modelHit{e: e, n: n}
+	if q.Language != "" && e.r.Language != q.Language || q.EntityType != "" && e.r.EntityType != q.EntityType ||
+		q.EntityType == "" && e.r.EntityType == codesage.EntityImport {
+		return h, false
+	}
+	covered, typed, tiers := 0, 0, 0
+	for _, w := range words {
+		terms := append([]string{w.Text}, w.Forms...)
+		points := e.match(w, terms, true)
+		if points > 0 {
+			typed++
+		}
+		points = max(points, e.match(w, w.Typos, false))
+		if points > 0 {
+			covered++
+		}
+		tiers += points
+		h.fraction += m.bm25(e, terms)
+	}
+	if covered == 0 || level != query.SomeWords && covered < len(words) {
+		return h, false
+	}
+	exact := 0
+	if exactName(e.r.EntityName) == exactName(q.Text) {
+		exact = 1
+	}
+	if level == query.AllWords {
+		typed = 0
+	}
+	h.key = [4]int{exact, covered, typed, tiers}
+	return h, true
+}
+
+func (m model) bm25(e *modelEntity, terms []string) (sum float64) {
+	for _, f := range []struct {
+		weight float64
+		get    func(e *modelEntity) []string
+	}{
+		{4, func(e *modelEntity) []string { return e.name.whole }}, {3, func(e *modelEntity) []string { return e.name.parts }},
+		{1.5, func(e *modelEntity) []string { return e.text.whole }}, {1, func(e *modelEntity) []string { return e.text.parts }},
+		{1, func(e *modelEntity) []string { return e.body.whole }}, {.5, func(e *modelEntity) []string { return e.body.parts }},
+	} {
+		for _, term := range terms {
+			df, total := 0., 0.
+			for _, o := range m.all {
+				total += float64(len(f.get(o)))
+				if slices.Contains(f.get(o), term) {
+					df++
+				}
+			}
+			tf := 0.
+			for _, s := range f.get(e) {
+				if s == term {
+					tf++
+				}
+			}
+			n := float64(len(m.all))
+			idf := math.Log(1 + (n-df+.5)/(df+.5))
+			if tf > 0 {
+				sum += f.weight * idf * 2.2 * tf / (tf + 1.2*(.25+.75*float64(len(f.get(e)))/(total/n)))
+			}
+		}
+	}
+	return sum
+}
+
+// compare is negative when a comes first. Fractions that differ by at most slack
+// are equal.
+func (a modelHit) compare(b modelHit, slack float64) int {
+	for i := range a.key {
+		if n := cmp.Compare(b.key[i], a.key[i]); n != 0 {
+			return n
+		}
+	}
+	if n := cmp.Or(cmp.Compare(a.e.r.IsTest, b.e.r.IsTest), cmp.Compare(b.e.r.RankWeight, a.e.r.RankWeight)); n != 0 {
+		return n
+	}
+	if math.Abs(a.fraction-b.fraction) > slack {
+		return cmp.Compare(b.fraction, a.fraction)
+	}
+	if slack > 0 && a.fraction != b.fraction {
+		return 0
+	}
+	return cmp.Or(strings.Compare(a.e.r.FilePath, b.e.r.FilePath), cmp.Compare(a.e.repo, b.e.repo),
+		cmp.Compare(a.e.r.LineStart, b.e.r.LineStart), cmp.Compare(a.n, b.n))
+}
+
+// A corpus makes records of few words, so that queries match and hits tie.
+type corpus struct{ rnd *rand.Rand }
+
+var modelWords = strings.Fields("user name parse http client redirect follow server config read file handler request state error token cache store query match")
+
+func (c corpus) word() string { return modelWords[c.rnd.IntN(len(modelWords))] }
+
+func (c corpus) identifier() string {
+	var parts []string
+	for range 1 + c.rnd.IntN(3) {
+		parts = append(parts, c.word())
+	}
+	switch c.rnd.IntN(3) {
+	case 0:
+		return strings.Join(parts, "_")
+	case 1:
+		for i, p := range parts {
+			parts[i] = strings.ToUpper(p[:1]) + p[1:]
+		}
+		return strings.Join(parts, "")
+	}
+	return parts[0] + strings.ToUpper(parts[len(parts)-1])
+}
+
+func (c corpus) text(n int) string {
+	var words []string
+	for range c.rnd.IntN(n) {
+		if c.rnd.IntN(3) == 0 {
+			words = append(words, c.identifier())
+		} else {
+			words = append(words, c.word())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (c corpus) records(repo codesage.RepositoryID, run codesage.RunID, path string) []search.Record {
+	var records []search.Record
+	for i := range 1 + c.rnd.IntN(4) {
+		kind := codesage.EntityTypes[c.rnd.IntN(4)]
+		r := search.Record{ObjectID: search.ObjectID(repo, path, i), RepositoryID: repo, Run: run, FilePath: path, EntityType: kind,
+			EntityName: c.identifier(), Language: []string{"go", "python"}[c.rnd.IntN(2)], LineStart: 1 + c.rnd.IntN(5), LineEnd: 9,
+			Signature: c.text(4), Description: c.text(3), Content: c.text(12), IsTest: c.rnd.IntN(2), RankWeight: kind.RankWeight()}
+		records = append(records, r)
+	}
+	return records
+}
+
+func (c corpus) query() search.Query {
+	var words []string
+	for range 1 + c.rnd.IntN(3) {
+		w := c.word()
+		switch c.rnd.IntN(8) {
+		case 0:
+			w = c.identifier()
+		case 1:
+			w = w[:1+c.rnd.IntN(len(w))]
+		case 2:
+			i := c.rnd.IntN(len(w))
+			w = w[:i] + string(rune('a'+c.rnd.IntN(26))) + w[i+c.rnd.IntN(2):]
+		case 3:
+			w += "s"
+		case 4:
+			w = "the " + w
+		}
+		words = append(words, w)
+	}
+	q := search.Query{Text: strings.Join(words, " "), Limit: 50}
+	if c.rnd.IntN(5) == 0 {
+		q.Language = "go"
+	}
+	if c.rnd.IntN(5) == 0 {
+		q.EntityType = codesage.EntityTypes[c.rnd.IntN(4)]
+	}
+	return q
+}
+
+func TestSearchEqualsModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			c := corpus{rand.New(rand.NewPCG(seed, 1))}
+			x := openTest(t, Options{Budget: 1 << 14})
+			scope, m := c.build(t, x)
+			for compared := 0; compared < 60; {
+				q := c.query()
+				q.Scope = scope
+				if want, isKnown := m.search(q); isKnown {
+					compareToModel(t, x, want, q)
+					compared++
+				}
+			}
+		})
+	}
+}
+
+// build indexes two repositories, one of them in several runs.
+func (c corpus) build(t *testing.T, x *Index) (scope []codesage.Snapshot, m model) {
+	for repo := codesage.RepositoryID(1); repo <= 2; repo++ {
+		files := map[string][]search.Record{}
+		runs := 1 + 3*codesage.RunID(2-repo)
+		for run := codesage.RunID(1); run <= runs; run++ {
+			w, err := x.Begin(t.Context(), codesage.Repository{ID: repo}, run-1, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 12 {
+				path := fmt.Sprintf("%s/f%d.go", modelWords[i%3], c.rnd.IntN(30))
+				if files[path] != nil && c.rnd.IntN(3) == 0 {
+					delete(files, path)
+					err = w.Delete(t.Context(), path, 0)
+				} else {
+					files[path] = c.records(repo, run, path)
+					err = w.Put(t.Context(), path, 0, files[path])
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		scope = append(scope, codesage.Snapshot{Repository: repo, Run: runs})
+		for _, records := range files {
+			for _, r := range records {
+				m.all = append(m.all, newModelEntity(r))
+			}
+		}
+	}
+	return scope, m
+}
+
+func compareToModel(t *testing.T, x *Index, want []modelHit, q search.Query) {
+	t.Helper()
+	byID := map[string]modelHit{}
+	for _, h := range want {
+		byID[h.e.r.ObjectID] = h
+	}
+	var got []modelHit
+	for q.Page = 0; ; q.Page++ {
+		r, err := x.Search(t.Context(), q)
+		if err != nil {
+			t.Fatalf("search %+v: %v", q, err)
+		}
+		if r.TotalHits != len(want) {
+			t.Fatalf("search %q (%s, %s): %d hits, want %d", q.Text, q.Language, q.EntityType, r.TotalHits, len(want))
+		}
+		for _, record := range r.Hits {
+			h, ok := byID[record.ObjectID]
+			if !ok || h.e.r != record {
+				t.Fatalf("search %q: got %+v, which is no hit of the model", q.Text, record)
+			}
+			got = append(got, h)
+		}
+		if len(r.Hits) == 0 {
+			break
+		}
+	}
+	for i := 1; i < len(got); i++ {
+		if a, b := got[i-1], got[i]; a.compare(b, 1e-3) > 0 || a.n == b.n {
+			t.Fatalf("search %q: hit %d is %v %.6f %s, after %v %.6f %s", q.Text, i, b.key, b.fraction, b.e.r.ObjectID, a.key, a.fraction, a.e.r.ObjectID)
+		}
+	}
+	if len(got) != len(want) {
+		t.Fatalf("search %q: %d hits on its pages, want %d", q.Text, len(got), len(want))
+	}
+}
