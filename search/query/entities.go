@@ -5,7 +5,7 @@ type Leniency int
 
 // The levels, in the order in which they are tried until one has matches.
 const (
-	AllWords  Leniency = iota // every word as typed, in another number, as a part of an identifier; the last as a prefix
+	AllWords  Leniency = iota // every word as typed, in another form, as a part of an identifier; the last as a prefix
 	OneTypo                   // every word, long ones with one typo
 	SomeWords                 // at least one word
 )
@@ -31,9 +31,9 @@ func EntityClass(score float64) (class int, fraction float64) {
 }
 
 // bm25Scale keeps the sum of all BM25 scores of a query below one: 16 words in
-// up to 3 forms, with weights that sum to 11, an idf of at most 22 for 2^32
+// up to 4 forms, with weights that sum to 11, an idf of at most 22 for 2^32
 // documents, and at most 2.2 times that for a term.
-const bm25Scale = 1.0 / (1 << 15)
+const bm25Scale = 1.0 / (1 << 16)
 
 // Weights of a word in a field, for the fraction.
 const (

@@ -32,7 +32,7 @@ type EntityFields struct {
 // A Word is a word of a plain query, with what else may stand for it.
 type Word struct {
 	Text   string   // the term
-	Forms  []string // plural and singular forms of it
+	Forms  []string // plural, singular and verb forms of it
 	Parts  []string // of an identifier that was typed as one word
 	Typos  []string // terms that it may be a misspelling of, set by the caller
 	Prefix bool     // longer terms that begin with it match too
@@ -83,7 +83,8 @@ func wordParts(token string, a Analysis) []string {
 	return parts
 }
 
-// forms returns the English plural and singular forms that a word may have.
+// forms returns the English plural and singular forms that a word may have, and
+// what a word in -ed or -ing may come from.
 func forms(w string) []string {
 	n := len(w)
 	if n < 3 || w[n-1] < 'a' || w[n-1] > 'z' {
@@ -100,11 +101,29 @@ func forms(w string) []string {
 		return []string{w[:n-1]}
 	case sibilant(w):
 		return []string{w + "es"}
-	case w[n-1] == 'y' && !strings.ContainsRune("aeiou", rune(w[n-2])):
+	case w[n-1] == 'y' && !isVowel(w[n-2]):
 		return []string{w[:n-1] + "ies"}
+	case strings.HasSuffix(w, "ied") && n > 4:
+		return []string{w[:n-3] + "y"}
+	case strings.HasSuffix(w, "ed") && n > 5:
+		return verbs(w[:n-2])
+	case strings.HasSuffix(w, "ing") && n > 6:
+		return append(verbs(w[:n-3]), w+"s")
 	}
 	return []string{w + "s"}
 }
+
+// verbs returns the verbs whose forms in -ed and -ing begin so: hash, cache and
+// stop for hash, cach and stopp.
+func verbs(stem string) []string {
+	n := len(stem)
+	if n > 2 && stem[n-1] == stem[n-2] && !isVowel(stem[n-1]) {
+		return []string{stem, stem[:n-1]}
+	}
+	return []string{stem, stem + "e"}
+}
+
+func isVowel(c byte) bool { return strings.IndexByte("aeiou", c) >= 0 }
 
 // sibilant reports whether a word takes -es.
 func sibilant(w string) bool {
