@@ -17,8 +17,9 @@ type WriterOptions struct {
 	// Dir is the folder for parts that wait to be merged: the one of the
 	// index, so that Sweep finds what a dead process left.
 	Dir string
-	// Budget is the bytes of memory after which a part is written. Zero
-	// means 32 MiB. Files are never split, so one file may pass it.
+	// Budget is the bytes of tables after which a part is written. Zero
+	// means 32 MiB. Files are never split, so one file may pass it. The
+	// process needs a few times as much while a part is sorted.
 	Budget int
 }
 
