@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"codesage"
 	"codesage/store"
@@ -70,21 +71,46 @@ func (c *Catalog) readdFolder(ctx context.Context, repo codesage.Repository, pat
 // Add checks a git URL with its host, stores it and starts to index it. The
 // same URL again is KindExists, worded as the contract has it.
 func (c *Catalog) Add(ctx context.Context, url, branch, description string) (codesage.Repository, error) {
-	if c.preflight == nil {
+	if c.hosts == nil {
 		return codesage.Repository{}, codesage.Errorf(codesage.KindUnavailable, "Git repositories can't be added to this server.")
 	}
-	wanted, err := c.preflight(ctx, url, branch)
+	wanted, err := c.hosts.Parse(url, branch)
 	if err != nil {
+		return codesage.Repository{}, err
+	}
+	if err := c.refuseSecond(ctx, wanted.URL); err != nil {
+		return codesage.Repository{}, err
+	}
+	if err := c.hosts.Preflight(ctx, wanted); err != nil {
 		return codesage.Repository{}, err
 	}
 	wanted.Description = description
 	repo, run, err := c.store.CreateRepository(ctx, wanted)
 	if errors.Is(err, codesage.ErrExists) {
-		return repo, codesage.Errorf(codesage.KindExists, "%s is already added as repository %d.", repo.Name, repo.ID)
+		return repo, alreadyAdded(repo)
 	}
 	if err != nil {
 		return repo, fmt.Errorf("add %s: %w", wanted.URL, err)
 	}
 	c.enqueue(ctx, run)
-	return repo, nil
+	return c.store.Repository(ctx, repo.ID)
+}
+
+// refuseSecond says that a URL is there already, before its host is asked. Two
+// adds at the same moment are told apart by the store.
+func (c *Catalog) refuseSecond(ctx context.Context, url string) error {
+	all, err := c.store.ListRepositories(ctx)
+	if err != nil {
+		return fmt.Errorf("list repositories: %w", err)
+	}
+	for _, r := range all {
+		if r.URL != "" && strings.EqualFold(r.URL, url) {
+			return alreadyAdded(r)
+		}
+	}
+	return nil
+}
+
+func alreadyAdded(repo codesage.Repository) error {
+	return codesage.Errorf(codesage.KindExists, "%s is already added as repository %d.", repo.Name, repo.ID)
 }

@@ -28,9 +28,21 @@ type Options struct {
 	// that is missing, no folder, unreadable or outside the allowed roots.
 	CheckRoot func(path string) (string, error)
 
-	// Preflight checks a git URL with its host before anything is stored. Nil
-	// when git repositories can't be added.
-	Preflight func(ctx context.Context, url, branch string) (codesage.Repository, error)
+	// Hosts knows git hosts. Nil when git repositories can't be added.
+	Hosts hosts
+}
+
+// hosts reads git URLs and asks the hosts about them.
+type hosts interface {
+	// Parse makes a repository of what a caller typed, or refuses it before
+	// anything is sent.
+	Parse(url, branch string) (codesage.Repository, error)
+
+	// Preflight checks with the host that the repository can be indexed.
+	Preflight(ctx context.Context, repo codesage.Repository) error
+
+	// Head returns the commit that the repository's branch is at.
+	Head(ctx context.Context, repo codesage.Repository) (commit string, err error)
 }
 
 // Catalog is safe for concurrent use.
@@ -39,12 +51,12 @@ type Catalog struct {
 	queue     queue
 	log       *slog.Logger
 	checkRoot func(path string) (string, error)
-	preflight func(ctx context.Context, url, branch string) (codesage.Repository, error)
+	hosts     hosts
 }
 
 // New returns a Catalog.
 func New(o Options) *Catalog {
-	return &Catalog{store: o.Store, queue: o.Queue, log: o.Log, checkRoot: o.CheckRoot, preflight: o.Preflight}
+	return &Catalog{store: o.Store, queue: o.Queue, log: o.Log, checkRoot: o.CheckRoot, hosts: o.Hosts}
 }
 
 // enqueue tells the queue of a run. A queue that is away is no failure: the

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codesage"
+	"codesage/api/client"
+	"codesage/bridge"
+	"codesage/config"
+)
+
+// maxKeyFile bounds what is read of a key file.
+const maxKeyFile = 4096
+
+// asking is how the bridge and the command line reach a server.
+type asking struct {
+	url, key, keyFile string
+	user, password    string
+	insecure          bool
+}
+
+// readAsking reads it from the environment. A loopback server's key that the
+// environment lacks comes from the file that the server left in its data
+// folder.
+func readAsking(getenv func(string) string) asking {
+	get := func(name string) string { return strings.TrimSpace(getenv(name)) }
+	a := asking{
+		url:      get("MCP_SERVER_URL"),
+		key:      get("CODESAGE_API_KEY"),
+		user:     get("CODESAGE_BASIC_AUTH_USER"),
+		password: getenv("CODESAGE_BASIC_AUTH_PASSWORD"),
+		insecure: get("CODESAGE_ALLOW_INSECURE_AUTH") == "1",
+	}
+	if a.url == "" {
+		a.url = bridge.DefaultURL
+	}
+	if a.user != "" && a.password == "" {
+		a.password = keychainPassword(a.user)
+	}
+	u, err := url.Parse(a.url)
+	if err != nil || !client.Loopback(u.Hostname()) {
+		return a
+	}
+	if dir := config.DataDir(getenv); dir != "" {
+		a.keyFile = keyFile(dir)
+		if a.key == "" {
+			a.key = readKeyFile(a.keyFile)
+		}
+	}
+	return a
+}
+
+// readKeyFile returns the key in a file, or empty when it can't be read.
+func readKeyFile(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxKeyFile {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// dial returns a client of the server that the environment names.
+func dial(t terminal) (*client.Client, error) {
+	a := readAsking(t.getenv)
+	return client.New(client.Config{
+		BaseURL:       a.url,
+		Key:           a.key,
+		BasicUser:     a.user,
+		BasicPassword: a.password,
+		AllowInsecure: a.insecure,
+	})
+}
+
+// explain words a failure to ask the server for people.
+func explain(c *client.Client, err error) error {
+	var status *client.StatusError
+	var transport *client.TransportError
+	switch {
+	case errors.As(err, &status) && status.Status == 401:
+		return fmt.Errorf("the server at %s wants a key; set CODESAGE_API_KEY", c.URL())
+	case errors.As(err, &status):
+		return errors.New(status.Error())
+	case errors.As(err, &transport):
+		return fmt.Errorf("no server answers at %s; start one with `codesage serve`, or set MCP_SERVER_URL", c.URL())
+	}
+	return err
+}
+
+// find returns the repository of an id, a name or a session id.
+func find(ctx context.Context, c *client.Client, name string) (client.Repository, error) {
+	all, err := c.Repositories(ctx)
+	if err != nil {
+		return client.Repository{}, explain(c, err)
+	}
+	id, notNumber := strconv.ParseInt(name, 10, 64)
+	i := slices.IndexFunc(all, func(r client.Repository) bool {
+		if notNumber == nil {
+			return int64(r.ID) == id
+		}
+		return strings.EqualFold(r.Name, name) || r.Session == name || r.URL != "" && strings.EqualFold(r.URL, name)
+	})
+	if i >= 0 {
+		return all[i], nil
+	}
+	names := make([]string, len(all))
+	for i, r := range all {
+		names[i] = r.Name
+	}
+	if len(names) == 0 {
+		return client.Repository{}, codesage.Errorf(codesage.KindNotFound, "no repository %q; none is indexed yet", name)
+	}
+	return client.Repository{}, codesage.Errorf(codesage.KindNotFound, "no repository %q; there are: %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"codesage"
+	"codesage/api/client"
+)
+
+// progress shows a run: a bar on a terminal, a line now and then elsewhere.
+type progress struct {
+	out    io.Writer
+	bar    *progressbar.ProgressBar
+	phase  codesage.Phase
+	began  time.Time
+	first  int
+	told   time.Time
+	closed bool
+}
+
+// plainInterval is how often a line is written where there is no terminal.
+const plainInterval = 2 * time.Second
+
+func newProgress(out io.Writer) *progress { return &progress{out: out} }
+
+// words are the phases as people see them.
+var words = map[codesage.Phase]string{
+	codesage.PhaseWaiting: "waiting",
+	codesage.PhaseFetch:   "fetching",
+	codesage.PhaseList:    "listing files",
+	codesage.PhaseText:    "reading text",
+	codesage.PhaseSymbols: "finding symbols",
+	codesage.PhasePublish: "publishing",
+}
+
+// show shows how far a run is.
+func (p *progress) show(run client.Run) {
+	done := run.ProcessedFiles
+	if run.Phase == codesage.PhaseText {
+		done = run.TextFiles
+	}
+	if run.Phase != p.phase || p.began.IsZero() {
+		p.finish()
+		p.phase, p.began, p.first = run.Phase, time.Now(), done
+	}
+	if !isTerminal(p.out) {
+		p.line(run, done)
+		return
+	}
+	if run.TotalFiles == 0 {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(run.TotalFiles,
+			progressbar.OptionSetWriter(p.out),
+			progressbar.OptionSetDescription(fmt.Sprintf("%-15s", words[run.Phase])),
+			progressbar.OptionShowCount(),
+			progressbar.OptionShowIts(),
+			progressbar.OptionSetItsString("files"),
+			progressbar.OptionFullWidth(),
+			progressbar.OptionThrottle(50*time.Millisecond))
+	}
+	_ = p.bar.Set(min(done, run.TotalFiles))
+}
+
+// line writes a line at each new phase and every plainInterval.
+func (p *progress) line(run client.Run, done int) {
+	if time.Since(p.told) < plainInterval && time.Since(p.began) > 0 && !p.told.Before(p.began) {
+		return
+	}
+	p.told = time.Now()
+	if run.TotalFiles == 0 {
+		fmt.Fprintf(p.out, "%s\n", words[run.Phase])
+		return
+	}
+	rate := ""
+	if seconds := time.Since(p.began).Seconds(); seconds > 0.5 {
+		rate = fmt.Sprintf(", %.0f files/s", float64(done-p.first)/seconds)
+	}
+	fmt.Fprintf(p.out, "%s: %d/%d files%s\n", words[run.Phase], done, run.TotalFiles, rate)
+}
+
+// finish ends the bar of a phase.
+func (p *progress) finish() {
+	if p.bar == nil {
+		return
+	}
+	_ = p.bar.Finish()
+	fmt.Fprintln(p.out)
+	p.bar = nil
+}
+
+// close ends what is shown. A second call does nothing.
+func (p *progress) close() {
+	if !p.closed {
+		p.closed = true
+		p.finish()
+	}
+}

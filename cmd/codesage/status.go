@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"codesage"
+	"codesage/api/client"
+)
+
+func statusCommand(t terminal) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "status <name>",
+		Short:   "Tell how a repository stands",
+		GroupID: "client",
+		Args:    arguments(1, 1, "the name, session or id of one repository"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			server, err := dial(t)
+			if err != nil {
+				return err
+			}
+			defer server.Close()
+			repo, err := find(cmd.Context(), server, args[0])
+			if err != nil {
+				return err
+			}
+			runs, err := server.Runs(cmd.Context(), repo.ID)
+			if err != nil {
+				return explain(server, err)
+			}
+			if asJSON {
+				return writeJSON(t.out, struct {
+					client.Repository
+					Runs []client.Run `json:"runs"`
+				}{repo, runs})
+			}
+			writeStatus(t.out, repo, runs)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func writeStatus(out io.Writer, repo client.Repository, runs []client.Run) {
+	fmt.Fprintf(out, "%s (id %d, session %s): %s\n", repo.Name, repo.ID, repo.Session, repo.Status)
+	if repo.URL != "" {
+		fmt.Fprintf(out, "  url        %s\n", repo.URL)
+	}
+	if repo.CommitSHA != "" {
+		fmt.Fprintf(out, "  commit     %s\n", repo.CommitSHA)
+	}
+	fmt.Fprintf(out, "  files      %d of %d\n  entities   %d\n", repo.ProcessedFiles, repo.TotalFiles, repo.TotalEntities)
+	if repo.Language != "" {
+		fmt.Fprintf(out, "  language   %s\n", repo.Language)
+	}
+	if repo.Framework != "" {
+		fmt.Fprintf(out, "  framework  %s\n", repo.Framework)
+	}
+	if repo.ErrorMessage != "" {
+		fmt.Fprintf(out, "  message    %s\n", repo.ErrorMessage)
+	}
+	for _, run := range runs[:min(len(runs), 5)] {
+		fmt.Fprintf(out, "  run %d: %s %s, %d files, %d kept, %d parsed, %.1f s%s\n",
+			run.ID, run.Trigger, run.Status, run.TotalFiles, run.KeptFiles, run.ParsedFiles, run.Seconds, skipWords(run.Skipped))
+	}
+}
+
+func skipWords(skipped map[codesage.SkipReason]int) string {
+	text := ""
+	for _, reason := range slices.Sorted(maps.Keys(skipped)) {
+		text += fmt.Sprintf(", %s %d", reason, skipped[reason])
+	}
+	return text
+}
