@@ -24,7 +24,7 @@ type comparison struct {
 	language string
 	ctags    string // its name for the language
 	kinds    string
-	files    func(t *testing.T) map[string][]byte
+	files    func(t testing.TB) map[string][]byte
 	ours     func(e codesage.Entity) bool
 	limit    float64 // share of names that may differ; 0 reports only
 }
@@ -130,7 +130,7 @@ func (c comparison) runCtags(t *testing.T, files map[string][]byte) map[string]m
 	return tags
 }
 
-func goTree(t *testing.T) map[string][]byte {
+func goTree(t testing.TB) map[string][]byte {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Skip("go is not installed")
@@ -139,7 +139,7 @@ func goTree(t *testing.T) map[string][]byte {
 	return readTree(t, os.DirFS(root), []string{"net", "go", "encoding", "runtime"}, ".go")
 }
 
-func pythonTree(t *testing.T) map[string][]byte {
+func pythonTree(t testing.TB) map[string][]byte {
 	out, err := exec.Command("python3", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))").Output()
 	if err != nil {
 		t.Skip("python3 is not installed")
@@ -148,7 +148,7 @@ func pythonTree(t *testing.T) map[string][]byte {
 }
 
 // javaTree reads the sources of a JDK.
-func javaTree(t *testing.T) map[string][]byte {
+func javaTree(t testing.TB) map[string][]byte {
 	out, err := exec.Command("java", "-XshowSettings:properties", "-version").CombinedOutput()
 	if err != nil {
 		t.Skip("java is not installed")
@@ -168,7 +168,7 @@ func javaTree(t *testing.T) map[string][]byte {
 
 // typescriptTree reads the sources of a module of this program that has a web
 // interface.
-func typescriptTree(t *testing.T) map[string][]byte {
+func typescriptTree(t testing.TB) map[string][]byte {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/hibiken/asynqmon").Output()
 	if err != nil || len(bytes.TrimSpace(out)) == 0 {
 		t.Skip("the module is not in the cache")
@@ -177,7 +177,7 @@ func typescriptTree(t *testing.T) map[string][]byte {
 }
 
 // readTree reads the first files below some folders.
-func readTree(t *testing.T, tree fs.FS, folders []string, extension string) map[string][]byte {
+func readTree(t testing.TB, tree fs.FS, folders []string, extension string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	for n, folder := range folders {

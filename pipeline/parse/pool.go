@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,9 +107,6 @@ func (p *Pool) Parse(ctx context.Context, language string, path string, text []b
 		entities, truncated := sections(text)
 		return Result{Entities: entities, Truncated: truncated}, ctx.Err()
 	}
-	if p.closing.Err() != nil {
-		return Result{}, errClosed
-	}
 	select {
 	case p.seats <- struct{}{}:
 		defer func() { <-p.seats }()
@@ -122,21 +120,33 @@ func (p *Pool) Parse(ctx context.Context, language string, path string, text []b
 	if crash == nil || err != nil {
 		return r, err
 	}
-	if errors.Is(crash, errMemory) {
-		return Result{Skip: codesage.SkipParseSize}, nil
-	}
 	// An earlier file may have broken that process's heap: ask a fresh one.
 	r, crash, err = p.try(ctx, q, p.start)
-	if crash != nil && err == nil {
+	switch {
+	case crash == nil || err != nil:
+	case errors.Is(crash, errMemory):
+		r.Skip = codesage.SkipParseSize
+	default:
 		p.config.Log.Warn("parser crashed", "path", path, "language", language, "cause", crash)
 		r.Skip = codesage.SkipParserCrash
 	}
 	return r, err
 }
 
+// open returns an error when the pool is closed.
+func (p *Pool) open() error {
+	if p.closing.Err() != nil {
+		return errClosed
+	}
+	return nil
+}
+
 // try parses one file in a process that get gives. crash says that the process
 // died of it.
 func (p *Pool) try(ctx context.Context, q request, get func(context.Context) (*child, error)) (r Result, crash, err error) {
+	if err := cmp.Or(ctx.Err(), p.open()); err != nil { // a call that waited for its seat in vain
+		return Result{}, nil, err
+	}
 	c, err := get(ctx)
 	if err != nil {
 		return Result{}, nil, err

@@ -195,6 +195,26 @@ func TestIdleProcessThatDiedIsNoticed(t *testing.T) {
 	}
 }
 
+func TestWornProcessIsReplaced(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Config{Processes: 1})
+	parse(t, p, "go", "a.go", "package a\n")
+	p.mu.Lock()
+	p.idle[0].files = recycleFiles
+	p.mu.Unlock()
+	for _, left := range []int{0, 1} {
+		if r := parse(t, p, "go", "a.go", "package a\nfunc F() {}\n"); names(r) != "F:2-2" {
+			t.Fatalf("got %q %q", names(r), r.Skip)
+		}
+		if got := p.idleCount(); got != left {
+			t.Errorf("got %d processes, want %d", got, left)
+		}
+	}
+	if p.Restarts() != 0 {
+		t.Errorf("got %d restarts", p.Restarts())
+	}
+}
+
 func TestCancelledCallReturnsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Config{Processes: 1, Timeout: 30 * time.Second})

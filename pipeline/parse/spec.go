@@ -61,6 +61,7 @@ type language struct {
 //	if=path[:types] the path leads somewhere, to a node of one of the types
 //	unless=...      the opposite
 //	is=path:words   the path leads to a node whose text is one of the words
+//	isnot=...       the opposite
 //	via=hook        the hook finds the names
 //
 // The first rule of a type whose conditions hold counts.
@@ -69,15 +70,15 @@ type rule struct {
 	entity     codesage.EntityType
 	leaf, top  bool
 	split      bool
-	name       path_
-	owner      path_
-	body       path_
+	name       route
+	owner      route
+	body       route
 	conditions []condition
 	via        hook
 }
 
 type condition struct {
-	path   path_
+	path   route
 	types  set      // nil: any
 	words  []string // nil: any
 	negate bool
@@ -264,9 +265,9 @@ func (c *compiler) option(r *rule, word string) {
 			cond.types = c.set(types)
 		}
 		r.conditions = append(r.conditions, cond)
-	case "is":
+	case "is", "isnot":
 		way, words, _ := strings.Cut(value, ":")
-		r.conditions = append(r.conditions, condition{path: c.path(way), words: strings.Split(words, "|")})
+		r.conditions = append(r.conditions, condition{path: c.path(way), words: strings.Split(words, "|"), negate: key == "isnot"})
 	case "via":
 		if r.via = c.l.hooks[value]; r.via == nil {
 			c.fault("no hook %q", value)

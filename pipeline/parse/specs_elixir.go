@@ -21,7 +21,7 @@ var elixirSpec = spec{
 
 // elixirFunction names def name(…) when …, def name, def a + b.
 func elixirFunction(x *extractor, i int32) []found {
-	n := x.first(i, path_{{{op: '#', types: x.l.typeSet("arguments")}}})
+	n := x.first(i, route{{{op: '#', types: x.l.typeSet("arguments")}}})
 	if n < 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func elixirFunction(x *extractor, i int32) []found {
 
 // elixirModules names alias A.B and alias A.{B, C}.
 func elixirModules(x *extractor, i int32) []found {
-	n := x.first(i, path_{{{op: '#', types: x.l.typeSet("arguments")}}})
+	n := x.first(i, route{{{op: '#', types: x.l.typeSet("arguments")}}})
 	if n < 0 {
 		return nil
 	}

@@ -15,21 +15,29 @@ const (
 		function_declaration|generator_function_declaration  function  name
 		method_definition    function  name
 		class_declaration    class     name
-		variable_declarator  function  name  if=value:arrow_function|function_expression|generator_function  body=value/body
+		variable_declarator  function  name  if=VALUE:FUNCTION  body=VALUE/body
 		variable_declarator  class     name  if=value:class  body=value/body
-		variable_declarator  scope     name  if=value:object
+		variable_declarator  scope     name  if=VALUE:object
 		variable_declarator  function  -     via=wrapped  body=value/arguments/#arrow_function/body|value/arguments/#function_expression/body
-		assignment_expression  function  left  if=right:arrow_function|function_expression|generator_function  if=left:identifier|member_expression  body=right/body  split
+		assignment_expression  function  left  if=right:FUNCTION  if=left:identifier|member_expression  body=right/body  split
 		assignment_expression  class     left  if=right:class  if=left:identifier|member_expression  body=right/body  split
-		pair                 function  key  if=value:arrow_function|function_expression|generator_function  body=value/body
+		assignment_expression  scope     left  if=right:object  if=left:identifier|member_expression  isnot=left:module.exports|exports  split
+		pair                 function  key  if=value:FUNCTION  body=value/body
 		pair                 scope     key  if=value:object
-		export_statement     function  #default  if=value:arrow_function|function_expression|generator_function  body=value/body
+		export_statement     function  #default  if=value:FUNCTION  body=value/body
 		export_statement     class     #default  if=value:class  body=value/body
 		import_statement     import    source  leaf
 		call_expression      import    arguments/#string  is=function:require
 	`
-	scriptWraps = "export_statement lexical_declaration variable_declaration variable_declarator"
+	scriptFunctions = "arrow_function|function_expression|generator_function"
+	scriptWraps     = "export_statement lexical_declaration variable_declaration variable_declarator"
 )
+
+// scriptRulesBehind returns the rules for a grammar in which an initial value
+// may be wrapped in some types of node.
+func scriptRulesBehind(wrappers string) string {
+	return strings.NewReplacer("VALUE", "value"+wrappers, "FUNCTION", scriptFunctions).Replace(scriptRules)
+}
 
 const typeRules = `
 	import_statement            import     #import_require_clause/source  if=#import_require_clause  leaf
@@ -48,7 +56,7 @@ var scriptHooks = map[string]hook{"wrapped": wrappedFunction}
 var javascriptSpec = spec{
 	label:    "JavaScript",
 	grammar:  javascript.GetLanguage,
-	rules:    "field_definition function property if=value:arrow_function|function_expression body=value/body\n" + scriptRules,
+	rules:    "field_definition function property if=value:arrow_function|function_expression body=value/body\n" + scriptRulesBehind("~parenthesized_expression"),
 	wraps:    scriptWraps,
 	attrs:    "decorator",
 	comments: "comment html_comment hash_bang_line",
@@ -60,7 +68,7 @@ var javascriptSpec = spec{
 var typescriptSpec = spec{
 	label:    "TypeScript",
 	grammar:  typescript.GetLanguage,
-	rules:    typeRules + scriptRules,
+	rules:    typeRules + scriptRulesBehind("~parenthesized_expression~as_expression~satisfies_expression~non_null_expression"),
 	wraps:    scriptWraps + " ambient_declaration expression_statement",
 	attrs:    "decorator",
 	comments: "comment html_comment hash_bang_line",
@@ -90,16 +98,32 @@ func wrappedFunction(x *extractor, i int32) []found {
 	if name < 0 || value < 0 || x.typeOf(name) != "identifier" || x.typeOf(value) != "call_expression" {
 		return nil
 	}
-	callee, arguments := x.child(value, f["function"]), x.child(value, f["arguments"])
-	if callee < 0 || arguments < 0 || !x.wrapper(callee) {
+	if !x.dresses(value, maxWrappers) {
 		return nil
 	}
+	return []found{{node: name, name: x.string(name)}}
+}
+
+// maxWrappers is how deep memo(forwardRef(observer(…))) may go.
+const maxWrappers = 4
+
+// dresses reports whether a call wraps a function, or another such call.
+func (x *extractor) dresses(call int32, depth int) bool {
+	callee, arguments := x.child(call, x.l.fields["function"]), x.child(call, x.l.fields["arguments"])
+	if depth == 0 || callee < 0 || arguments < 0 || !x.wrapper(callee) {
+		return false
+	}
 	for n := x.firstChild(arguments); n >= 0; n = x.nextSibling(n) {
-		if is := x.typeOf(n); is == "arrow_function" || is == "function_expression" {
-			return []found{{node: name, name: x.string(name)}}
+		switch x.typeOf(n) {
+		case "arrow_function", "function_expression":
+			return true
+		case "call_expression":
+			if x.dresses(n, depth-1) {
+				return true
+			}
 		}
 	}
-	return nil
+	return false
 }
 
 // wrapper reports whether the result of calling a callee with a function is

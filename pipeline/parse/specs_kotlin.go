@@ -40,7 +40,7 @@ func kotlinFunction(x *extractor, i int32) []found {
 	for n := x.firstChild(i); n >= 0; n = x.nextSibling(n) {
 		switch x.typeOf(n) {
 		case "user_type", "nullable_type":
-			if t := x.first(n, path_{{{op: '>', types: x.l.typeSet("type_identifier")}}}); t >= 0 {
+			if t := x.first(n, route{{{op: '>', types: x.l.typeSet("type_identifier")}}}); t >= 0 {
 				owner = x.string(t)
 			}
 		case "simple_identifier":

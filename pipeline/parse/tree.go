@@ -43,8 +43,7 @@ var errTimeLimit = errors.New("the time limit was hit")
 // says by symbol which nodes are of interest. It returns errTimeLimit when the
 // grammar takes longer than limit and notices it itself.
 func parseTree(language *sitter.Language, text []byte, limit time.Duration, keep []uint8) (*tree, error) {
-	// The runtime reads one byte more than an empty text has.
-	buffer := C.CBytes(append(text[:len(text):len(text)], 0))
+	buffer := C.CBytes(text)
 	defer C.free(buffer)
 	out := C.codesage_parse(languagePointer(language), (*C.char)(buffer), C.uint32_t(len(text)),
 		C.uint64_t(limit.Microseconds()), (*C.uint8_t)(unsafe.SliceData(keep)), C.uint32_t(len(keep)))

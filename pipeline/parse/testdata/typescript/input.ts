@@ -24,3 +24,15 @@ export default function cfg() { return a }
 Foo.prototype.baz = function() {}
 module.exports = { alpha() {}, beta: () => 1 }
 const Y = React.memo(function Inner() {})
+export const create = (<T>(createState: X) => createState ? impl(createState) : impl) as Create
+export const useStore = create<State>()(devtools(persist((set) => ({ inc: () => set(1) }), { name: 'x' })))
+export type Union =
+  | 'a'
+  | 'b'
+declare function ambient(a: string): void
+export abstract class Shape { abstract area(): number; static make = async () => {} }
+function over(a: string): void
+function over(a: number): void
+function over(a: any) {}
+const table = { row: { cell: () => 1 } } satisfies Table
+export default async () => {}

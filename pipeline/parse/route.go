@@ -2,7 +2,7 @@ package parse
 
 import "strings"
 
-// path_ leads from a node to others: alternatives, each a list of steps. It is
+// route leads from a node to others: alternatives, each a list of steps. It is
 // written a/b|c with these steps:
 //
 //	f      the child that is field f
@@ -14,7 +14,7 @@ import "strings"
 //
 // A step may end in + (every such child, not the first only) and in ~t (a node
 // of type t is replaced by its first child).
-type path_ [][]step
+type route [][]step
 
 type step struct {
 	op      byte // f * # > ^ .
@@ -27,11 +27,11 @@ type step struct {
 // maxDescent bounds the nodes that a > step looks at.
 const maxDescent = 256
 
-func (c *compiler) path(text string) path_ {
+func (c *compiler) path(text string) route {
 	if text == "-" {
 		return nil
 	}
-	var p path_
+	var p route
 	for alternative := range strings.SplitSeq(text, "|") {
 		var steps []step
 		for word := range strings.SplitSeq(alternative, "/") {
@@ -68,7 +68,7 @@ func (c *compiler) step(word string) step {
 
 // resolve returns the nodes that a path leads to from i: those of the first
 // alternative that leads anywhere.
-func (t *tree) resolve(i int32, p path_) []int32 {
+func (t *tree) resolve(i int32, p route) []int32 {
 	for _, steps := range p {
 		at := []int32{i}
 		for _, s := range steps {
@@ -86,7 +86,7 @@ func (t *tree) resolve(i int32, p path_) []int32 {
 }
 
 // first returns the first node that a path leads to, or -1.
-func (t *tree) first(i int32, p path_) int32 {
+func (t *tree) first(i int32, p route) int32 {
 	if at := t.resolve(i, p); len(at) > 0 {
 		return at[0]
 	}
