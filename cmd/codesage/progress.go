@@ -51,7 +51,7 @@ func (p *progress) show(run client.Run) {
 		p.line(run, done)
 		return
 	}
-	if run.TotalFiles == 0 {
+	if run.TotalFiles == 0 || run.Phase == codesage.PhasePublish {
 		return
 	}
 	if p.bar == nil {
@@ -73,7 +73,7 @@ func (p *progress) line(run client.Run, done int) {
 		return
 	}
 	p.told = time.Now()
-	if run.TotalFiles == 0 {
+	if run.TotalFiles == 0 || run.Phase == codesage.PhasePublish {
 		fmt.Fprintf(p.out, "%s\n", words[run.Phase])
 		return
 	}
