@@ -12,7 +12,7 @@ import (
 // comments and raw HTML. It reads line by line and keeps no nesting, so no text
 // can exhaust it.
 func sections(text []byte) ([]codesage.Entity, bool) {
-	s := scanner{text: text}
+	s := reader{text: text}
 	s.skipFrontMatter()
 	for s.next() {
 		s.read()
@@ -29,8 +29,8 @@ type heading struct {
 	text   string // as it stands in the file
 }
 
-// scanner reads a Markdown text.
-type scanner struct {
+// reader reads a Markdown text.
+type reader struct {
 	text     []byte
 	pos      int    // first byte behind the line
 	number   int    // of the line
@@ -47,7 +47,7 @@ type scanner struct {
 }
 
 // next moves to the next line.
-func (s *scanner) next() bool {
+func (s *reader) next() bool {
 	if s.pos >= len(s.text) {
 		return false
 	}
@@ -65,7 +65,7 @@ func (s *scanner) next() bool {
 }
 
 // skipFrontMatter moves behind a closed block of --- or +++ at the beginning.
-func (s *scanner) skipFrontMatter() {
+func (s *reader) skipFrontMatter() {
 	back := *s
 	if s.next() && (string(s.line) == "---" || string(s.line) == "+++") {
 		for mark := string(s.line); s.next(); {
@@ -78,7 +78,7 @@ func (s *scanner) skipFrontMatter() {
 }
 
 // read takes one line in.
-func (s *scanner) read() {
+func (s *reader) read() {
 	body := bytes.TrimLeft(s.line, " ")
 	indent := len(s.line) - len(body)
 	switch {
@@ -100,7 +100,7 @@ func (s *scanner) read() {
 }
 
 // block takes a line in that begins a block or goes on with a paragraph.
-func (s *scanner) block(body []byte) {
+func (s *reader) block(body []byte) {
 	size := run(body)
 	switch {
 	case (body[0] == '`' || body[0] == '~') && size >= 3 && (body[0] == '~' || bytes.IndexByte(body[size:], '`') < 0):
@@ -132,14 +132,14 @@ func (s *scanner) block(body []byte) {
 	}
 }
 
-func (s *scanner) endHTML(line []byte) {
+func (s *reader) endHTML(line []byte) {
 	if bytes.Contains(bytes.ToLower(line), []byte(s.html)) {
 		s.html = ""
 	}
 }
 
 // entities turns the headings into sections.
-func (s *scanner) entities() ([]codesage.Entity, bool) {
+func (s *reader) entities() ([]codesage.Entity, bool) {
 	ends := s.ends()
 	var out []codesage.Entity
 	var around []heading
@@ -179,7 +179,7 @@ type place struct{ line, offset int }
 
 // ends returns for each heading the last line of its section: the one before
 // the next heading of its level or above.
-func (s *scanner) ends() []place {
+func (s *reader) ends() []place {
 	ends := make([]place, len(s.headings))
 	next := [7]place{}
 	for level := range next {
@@ -196,7 +196,7 @@ func (s *scanner) ends() []place {
 }
 
 // textEnd returns the end of the text of the line that ends before offset.
-func (s *scanner) textEnd(offset int) int {
+func (s *reader) textEnd(offset int) int {
 	line := bytes.TrimSuffix(s.text[:offset], []byte("\n"))
 	return len(bytes.TrimSuffix(line, []byte("\r")))
 }

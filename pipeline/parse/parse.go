@@ -8,9 +8,12 @@
 // Markdown needs no grammar and is read in the parent.
 //
 // Spans cover comments and the literal text of strings with its quotes. Code
-// inside a string (a template's `${x}`, Python's f"{x}") is not part of the
-// span, its delimiters included: what stands there is a use of a name. A
-// docstring is a string.
+// inside a string (a template's ${x}, Python's f"{x}") is not part of the span:
+// what stands there is a use of a name. A docstring is a string, a regular
+// expression literal too.
+//
+// Names are qualified by the definitions around them, joined with dots in every
+// language; packages, and the namespaces of C# and PHP, do not qualify.
 //
 // This package is the only one that uses cgo for parsing.
 package parse
