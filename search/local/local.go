@@ -217,9 +217,11 @@ func (x *Index) answer(err error, parts ...*opened) error {
 		return err
 	}
 	if errors.Is(err, index.ErrCorrupt) {
-		x.o.Log.Error("search index is damaged; the next search rebuilds it", "err", err)
-		for _, o := range parts {
-			o.suspect()
+		x.o.Log.Error("search index is damaged; it will be rebuilt", "err", err)
+		if len(parts) == 1 {
+			parts[0].suspect()
+		} else {
+			x.distrust(parts)
 		}
 	}
 	return unavailable(err)

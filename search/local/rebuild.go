@@ -12,6 +12,7 @@ import (
 // A flight is a rebuild of a part of a repository that is going on, or that
 // ended badly a while ago.
 type flight struct {
+	run  codesage.RunID
 	done chan struct{}
 	err  error     // set when done
 	at   time.Time // when it ended
@@ -59,14 +60,14 @@ func (x *Index) launch(s codesage.Snapshot, part Part, cause error) *flight {
 	if f := x.flights[key]; f != nil {
 		select {
 		case <-f.done:
-			if f.err != nil && time.Since(f.at) < retryRebuild {
+			if f.err != nil && f.run == s.Run && time.Since(f.at) < retryRebuild {
 				return f
 			}
 		default:
 			return f
 		}
 	}
-	f := &flight{done: make(chan struct{})}
+	f := &flight{run: s.Run, done: make(chan struct{})}
 	x.flights[key] = f
 	x.o.Log.Error("search index is missing or damaged; rebuilding it",
 		"repository", s.Repository, "run", s.Run, "part", part, "err", cause)

@@ -94,6 +94,7 @@ func (x *Index) sweepFolder(f *folder, runs []codesage.RunID) error {
 		}
 	}
 	removed, err := index.Sweep(f.dir, keep)
+	x.distrustFiles(f, removed)
 	if len(removed) > 0 {
 		x.o.Log.Debug("swept search index", "dir", f.dir, "removed", len(removed))
 	}

@@ -50,6 +50,24 @@ func (x *Index) check() {
 	}
 }
 
+// distrust has runs verified again: one of them is damaged.
+func (x *Index) distrust(runs []*opened) {
+	for _, o := range runs {
+		x.distrustFiles(o.folder, o.names)
+		o.folder.mu.Lock()
+		x.checkLater(o)
+		o.folder.mu.Unlock()
+	}
+}
+
+func (x *Index) distrustFiles(f *folder, names []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, name := range names {
+		delete(x.trusted, f.path(name))
+	}
+}
+
 func (x *Index) nextUnsure() *opened {
 	x.mu.Lock()
 	defer x.mu.Unlock()

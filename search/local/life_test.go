@@ -1,0 +1,515 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"codesage"
+	"codesage/search"
+	"codesage/search/index"
+	"codesage/search/query"
+)
+
+// put writes a run with one function for each name, in a file of its own.
+func put(t *testing.T, x *Index, base codesage.RunID, at codesage.Snapshot, names ...string) {
+	t.Helper()
+	if err := tryPut(t.Context(), x, base, at, names...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func tryPut(ctx context.Context, x *Index, base codesage.RunID, at codesage.Snapshot, names ...string) error {
+	w, err := x.Begin(ctx, codesage.Repository{ID: at.Repository}, base, at.Run)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, name := range names {
+		r := search.Record{EntityType: codesage.EntityFunction, EntityName: name, Language: "go", LineStart: 1, LineEnd: 2, RankWeight: 3}
+		if err := w.Put(ctx, name+".go", 0, []search.Record{r}); err != nil {
+			return err
+		}
+	}
+	return w.Commit(ctx)
+}
+
+func hits(t *testing.T, x *Index, text string, scope ...codesage.Snapshot) int {
+	t.Helper()
+	r, err := x.Search(t.Context(), search.Query{Text: text, Scope: scope, Limit: 10})
+	if err != nil {
+		t.Fatalf("search %q: %v", text, err)
+	}
+	return r.TotalHits
+}
+
+// files returns the files below a folder that end in ext.
+func files(t *testing.T, x *Index, ext string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(x.dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ext) {
+			list = append(list, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+var one = codesage.Snapshot{Repository: 1, Run: 1}
+
+func TestDamageIsRebuiltOnce(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, x *Index){
+		"manifest gone":      func(t *testing.T, x *Index) { remove(t, files(t, x, "run-1.json")) },
+		"manifest cut":       func(t *testing.T, x *Index) { truncate(t, files(t, x, "run-1.json"), 10) },
+		"segment gone":       func(t *testing.T, x *Index) { remove(t, files(t, x, index.SegmentExt)) },
+		"segment cut":        func(t *testing.T, x *Index) { truncate(t, files(t, x, index.SegmentExt), 500) },
+		"segment empty":      func(t *testing.T, x *Index) { truncate(t, files(t, x, index.SegmentExt), 0) },
+		"other version":      func(t *testing.T, x *Index) { flip(t, files(t, x, index.SegmentExt), 7) },
+		"folder gone":        func(t *testing.T, x *Index) { os.RemoveAll(filepath.Join(x.dir, "1")) },
+		"header overwritten": func(t *testing.T, x *Index) { flip(t, files(t, x, index.SegmentExt), 100) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			first, err := Open(dir, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, first, 0, one, "loadOne", "loadTwo")
+			damage(t, first)
+			first.Close()
+
+			var x *Index
+			var calls atomic.Int32
+			x, err = Open(dir, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
+				calls.Add(1)
+				if s != one || p != Entities {
+					return fmt.Errorf("asked to rebuild %s of %v", p, s)
+				}
+				return tryPut(ctx, x, 0, s, "loadOne", "loadTwo")
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			var group sync.WaitGroup
+			for range 8 {
+				group.Go(func() {
+					r, err := x.Search(t.Context(), search.Query{Text: "load", Scope: []codesage.Snapshot{one}, Limit: 10})
+					if err != nil || r.TotalHits != 2 {
+						t.Errorf("got %d hits, %v, want 2", r.TotalHits, err)
+					}
+				})
+			}
+			group.Wait()
+			if n := calls.Load(); n != 1 {
+				t.Errorf("rebuilt %d times, want once", n)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, paths []string) {
+	for _, p := range paths {
+		if err := os.Remove(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func truncate(t *testing.T, paths []string, n int64) {
+	for _, p := range paths {
+		if err := os.Truncate(p, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func flip(t *testing.T, paths []string, at int64) {
+	for _, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[at] ^= 0xff
+		if err := os.WriteFile(p, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Damage inside a section gives no error when it is read: only the check in the
+// background finds it.
+func TestSilentDamageIsFoundAndRebuilt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, first, 0, one, "loadOne")
+	segments := files(t, first, index.SegmentExt)
+	first.Close()
+	data, err := os.ReadFile(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.LastIndex(string(data), "loadOne")
+	data[at] = 'X'
+	if err := os.WriteFile(segments[0], data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	rebuilt := make(chan struct{})
+	var x *Index
+	x, err = Open(dir, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
+		defer close(rebuilt)
+		return tryPut(ctx, x, 0, s, "loadOne")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if _, err := x.Verify(t.Context()); !errors.Is(err, index.ErrCorrupt) {
+		t.Errorf("verify: got %v, want ErrCorrupt", err)
+	}
+	deadline := time.After(20 * time.Second)
+	for done := false; !done; {
+		hits(t, x, "load", one)
+		select {
+		case <-rebuilt:
+			done = true
+		case <-deadline:
+			t.Fatal("the damage was not found")
+		default:
+		}
+	}
+	hits(t, x, "load", one)
+	if err := x.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {1}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := x.Verify(t.Context()); err != nil || n != 1 {
+		t.Errorf("verify after the rebuild: %d segments, %v, want 1 in order", n, err)
+	}
+}
+
+// Of the repositories of a search only the damaged one is rebuilt.
+func TestDamageInOneOfManyRebuildsThatOne(t *testing.T) {
+	t.Parallel()
+	rebuilt := make(chan codesage.Snapshot, 10)
+	var x *Index
+	x = openTest(t, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
+		rebuilt <- s
+		return tryPut(ctx, x, 0, s, "loadOne")
+	}})
+	two := codesage.Snapshot{Repository: 2, Run: 2}
+	put(t, x, 0, one, "loadOne")
+	put(t, x, 0, two, "loadOne")
+	hits(t, x, "load", one, two)
+	for _, path := range files(t, x, index.SegmentExt) {
+		if strings.Contains(path, "/2/") {
+			truncate(t, []string{path}, 1024) // under the readers
+		}
+	}
+	deadline := time.After(20 * time.Second)
+	for len(rebuilt) == 0 {
+		x.Search(t.Context(), search.Query{Text: "load", Scope: []codesage.Snapshot{one, two}, Limit: 1})
+		select {
+		case <-deadline:
+			t.Fatal("the damage was not found")
+		default:
+		}
+	}
+	if n := hits(t, x, "load", one, two); n != 2 {
+		t.Errorf("got %d hits, want 2", n)
+	}
+	for range len(rebuilt) {
+		if s := <-rebuilt; s != two {
+			t.Errorf("rebuilt %v, want %v alone", s, two)
+		}
+	}
+}
+
+func TestUnavailableWhenItCannotBeRebuilt(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	for name, o := range map[string]Options{
+		"no rebuild":   {},
+		"read only":    {ReadOnly: true, Rebuild: func(context.Context, codesage.Snapshot, Part) error { panic("called") }},
+		"fails":        {Rebuild: func(context.Context, codesage.Snapshot, Part) error { return errors.New("no such run") }},
+		"takes long":   {RebuildWait: time.Millisecond, Rebuild: func(context.Context, codesage.Snapshot, Part) error { <-release; return nil }},
+		"does nothing": {Rebuild: func(context.Context, codesage.Snapshot, Part) error { return nil }},
+	} {
+		x := openTest(t, o)
+		_, err := x.Search(t.Context(), search.Query{Text: "a", Scope: []codesage.Snapshot{one}, Limit: 1})
+		if !errors.Is(err, codesage.ErrUnavailable) || err.Error() != "Search is unavailable; try again later." {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if _, _, err := x.Candidates(t.Context(), one, index.Literal("abc")); !errors.Is(err, codesage.ErrUnavailable) {
+			t.Errorf("%s: candidates: got %v", name, err)
+		}
+	}
+	close(release)
+}
+
+func TestFailedRebuildIsNotRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	x := openTest(t, Options{Rebuild: func(context.Context, codesage.Snapshot, Part) error {
+		calls.Add(1)
+		return errors.New("store is away")
+	}})
+	for range 5 {
+		x.Search(t.Context(), search.Query{Text: "a", Scope: []codesage.Snapshot{one}, Limit: 1})
+	}
+	if n := calls.Load(); n != 1 {
+		t.Errorf("called %d times, want once", n)
+	}
+}
+
+func TestBeginRebuildsADamagedBase(t *testing.T) {
+	t.Parallel()
+	var x *Index
+	x = openTest(t, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
+		return tryPut(ctx, x, 0, s, "loadOne")
+	}})
+	two := codesage.Snapshot{Repository: 1, Run: 2}
+	put(t, x, 1, two, "loadTwo")
+	if n := hits(t, x, "load", two); n != 2 {
+		t.Errorf("got %d hits, want 2", n)
+	}
+}
+
+func TestSecondWriterIsAConflict(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{LockWait: time.Millisecond})
+	other, err := Open(x.dir, Options{LockWait: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, y := range map[string]*Index{"same process": x, "other process": other} {
+		if _, err := y.Begin(t.Context(), codesage.Repository{ID: 1}, 0, 2); !errors.Is(err, codesage.ErrConflict) {
+			t.Errorf("%s: got %v, want a conflict", name, err)
+		}
+		v, err := y.Begin(t.Context(), codesage.Repository{ID: 2}, 0, 2)
+		if err != nil {
+			t.Fatalf("%s: another repository: %v", name, err)
+		}
+		v.Abort()
+	}
+	w.Abort()
+	put(t, other, 0, one, "loadOne")
+	if n := hits(t, x, "load", one); n != 1 {
+		t.Errorf("a run of the other process has %d hits, want 1", n)
+	}
+}
+
+func TestWriterWaitsForTheOneBefore(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{})
+	w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- tryPut(t.Context(), x, 0, codesage.Snapshot{Repository: 1, Run: 2}, "loadTwo") }()
+	w.Abort()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// Searches run on while runs come and go and the folder is swept.
+func TestReadersSeeWholeRunsWhileRunsComeAndGo(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{})
+	const runs = 25
+	var published atomic.Int64
+	put(t, x, 0, one, "load0", "load1", "load2")
+	published.Store(1)
+	stop := make(chan struct{})
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				run := codesage.RunID(published.Load())
+				at := codesage.Snapshot{Repository: 1, Run: run}
+				r, err := x.Search(t.Context(), search.Query{Text: "load", Scope: []codesage.Snapshot{at}, Limit: 50})
+				if err != nil && codesage.RunID(published.Load()) <= run+1 {
+					t.Errorf("run %d: %v", run, err)
+				}
+				if want := int(run) + 2; err == nil && r.TotalHits != want {
+					t.Errorf("run %d has %d hits, want %d", run, r.TotalHits, want)
+				}
+			}
+		})
+	}
+	for run := codesage.RunID(2); run <= runs; run++ {
+		put(t, x, run-1, codesage.Snapshot{Repository: 1, Run: run}, fmt.Sprintf("load%d", run+1), "load0")
+		published.Store(int64(run))
+		if err := x.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {run - 1, run}}); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	group.Wait()
+	if n := len(files(t, x, index.ManifestExt)); n != 2 {
+		t.Errorf("%d manifests are left, want 2", n)
+	}
+	if n := len(files(t, x, index.SegmentExt)); n > 20 {
+		t.Errorf("%d segments are left: they were not merged", n)
+	}
+}
+
+func TestRetainRemovesWhatDeadProcessesLeft(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{})
+	put(t, x, 0, one, "loadOne")
+	put(t, x, 0, codesage.Snapshot{Repository: 2, Run: 2}, "loadTwo")
+	dir := filepath.Join(x.dir, "1", string(Entities))
+	for _, name := range []string{".tmp-123", ".tmp-part-9", "s-dead.seg", "run-7.json"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(x.dir, "notes"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {1, 7}}); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("got %v, %v, want the lock, a segment and a manifest", entries, err)
+	}
+	if _, err := os.Stat(filepath.Join(x.dir, "2")); !os.IsNotExist(err) {
+		t.Errorf("the folder of the removed repository: %v", err)
+	}
+	if n := hits(t, x, "load", one); n != 1 {
+		t.Errorf("got %d hits, want 1", n)
+	}
+	put(t, x, 0, codesage.Snapshot{Repository: 2, Run: 9}, "loadTwo")
+}
+
+func TestAbortLeavesNothing(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{Budget: 1})
+	put(t, x, 0, one, "loadOne")
+	before := len(files(t, x, ""))
+	for _, end := range []func(w search.Writer){
+		func(w search.Writer) { w.Abort() },
+		func(w search.Writer) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := w.Commit(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("commit with a cancelled context: %v", err)
+			}
+			w.Abort()
+		},
+	} {
+		w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			for _, name := range []string{"a.go", "b.go"} {
+				if err := w.Put(t.Context(), name, 0, []search.Record{{EntityName: "x", EntityType: codesage.EntityFunction}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		end(w)
+		if n := len(files(t, x, "")); n != before {
+			t.Errorf("%d files, want %d as before", n, before)
+		}
+	}
+}
+
+func TestPutErrorsEndTheRun(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{})
+	w, err := x.BeginTexts(t.Context(), 1, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	for name, err := range map[string]error{
+		"no path":    w.Put(t.Context(), "", testHash, "", nil),
+		"not UTF-8":  w.Put(t.Context(), "\xff", testHash, "", nil),
+		"short hash": w.Put(t.Context(), "a", "00", "", nil),
+		"odd hash":   w.Put(t.Context(), "a", strings.Repeat("z", 40), "", nil),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := w.Put(t.Context(), "a", testHash, "x", []codesage.Chunk{{Start: 5, End: 9}}); err == nil {
+		t.Error("a chunk outside the text gave no error")
+	}
+	if err := w.Commit(t.Context()); err == nil {
+		t.Error("a run with a file that could not be put was committed")
+	}
+}
+
+func TestCandidatesNeverMissAFile(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 64, 8)
+	h.run(map[string]string{"a.go": "func Alpha() {}", "b.go": "func Beta() {}", "empty": "", "c.go": "Alphabet"})
+	h.run(map[string]string{"b.go": "no more beta", "d.go": "func alpha()"}, "a.go")
+	for _, test := range []struct {
+		q    index.TriQuery
+		want string
+		all  bool
+	}{
+		{index.Literal("Alpha"), "c.go", false},
+		{index.Literal("Al"), "", true},
+		{index.Literal("func"), "d.go", false},
+	} {
+		paths, all, err := h.x.Candidates(t.Context(), h.at, test.q)
+		if err != nil || all != test.all {
+			t.Fatalf("got all %t, %v", all, err)
+		}
+		if _, ok := paths[test.want]; !ok && test.want != "" {
+			t.Errorf("candidates %v miss %s", paths, test.want)
+		}
+		if _, ok := paths["a.go"]; ok {
+			t.Error("a deleted file is a candidate")
+		}
+	}
+}
+
+func TestClosedIndexIsUnavailable(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{})
+	put(t, x, 0, one, "loadOne")
+	x.Close()
+	if _, err := x.Search(t.Context(), search.Query{Text: "load", Scope: []codesage.Snapshot{one}, Limit: 1}); !errors.Is(err, codesage.ErrUnavailable) {
+		t.Errorf("search: got %v", err)
+	}
+	if _, _, err := x.SearchChunks(t.Context(), one, query.All{}, 1); !errors.Is(err, codesage.ErrUnavailable) {
+		t.Errorf("search chunks: got %v", err)
+	}
+	if err := x.Close(); err != nil {
+		t.Errorf("close twice: %v", err)
+	}
+}
