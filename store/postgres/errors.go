@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"codesage"
+)
+
+// explain gives an error of the driver its kind, and words for those that a
+// person can do something about. Others pass as they are.
+func explain(err error) error {
+	var known *codesage.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return explainAnswer(err, answer.Code)
+	}
+	var connecting *pgconn.ConnectError
+	var network net.Error
+	if errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+		return unavailable(err, "the database can't be reached (%s): check DATABASE_URL, and that PostgreSQL runs", oneLine(err))
+	}
+	return err
+}
+
+// explainAnswer is explain for what the server said, by its SQLSTATE.
+func explainAnswer(err error, code string) error {
+	class := code[:min(2, len(code))]
+	switch {
+	case code == "53100":
+		return unavailable(err, "the database server's disk is full: free some space there and try again")
+	case code == "53300":
+		return unavailable(err, "the database server has no connection left: raise max_connections, or lower pool_max_conns in DATABASE_URL")
+	case code == "25006":
+		return unavailable(err, "the database server only reads: DATABASE_URL must name the primary")
+	case class == "08", class == "53", class == "57" && code != "57014", class == "58", code == "40001", code == "40P01":
+		return unavailable(err, "the database is not available (%s): try again", oneLine(err))
+	case class == "28", class == "3D":
+		return unavailable(err, "the database refuses the connection (%s): check DATABASE_URL", oneLine(err))
+	}
+	return err
+}
+
+// unavailable is a KindUnavailable with words for people and a cause for the log.
+func unavailable(cause error, format string, args ...any) error {
+	return &codesage.Error{Kind: codesage.KindUnavailable, Message: fmt.Sprintf(format, args...), Err: cause}
+}
+
+// oneLine is an error's text without line ends.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

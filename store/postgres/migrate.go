@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"codesage"
+	"codesage/migrations"
+)
+
+// How often, in seconds, and how many times Migrate asks for the lock that
+// another program's migration holds.
+const (
+	lockEvery = 1
+	lockTries = 300
+)
+
+// Migrate brings the schema of the database at url up to date and returns its
+// version before and after. Programs that do so at once wait for each other.
+func Migrate(ctx context.Context, url string) (from, to int64, err error) {
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return 0, 0, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password
+	}
+	db := stdlib.OpenDB(*c)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
+	if err != nil {
+		return 0, 0, fmt.Errorf("make the lock of migrations: %w", err)
+	}
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.Postgres(),
+		goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return 0, 0, fmt.Errorf("read migrations: %w", err)
+	}
+	from, target, err := p.GetVersions(ctx)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read the schema's version: %w", explain(err))
+	}
+	if from > target {
+		return from, from, newerSchema(from, target)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return from, from, fmt.Errorf("bring the schema from %d to %d: %w", from, target, explain(err))
+	}
+	return from, target, nil
+}
+
+// checkSchema fails unless the database has this program's schema.
+func (s *Store) checkSchema(ctx context.Context) error {
+	var current int64
+	err := s.pool.QueryRow(ctx, `
+		SELECT COALESCE(MAX(version_id), 0)
+		FROM goose_db_version
+		WHERE is_applied`).Scan(&current)
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && answer.Code == "42P01" { // no such table
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	known, err := newest(migrations.Postgres())
+	switch {
+	case err != nil:
+		return err
+	case current < known:
+		return codesage.Errorf(codesage.KindInvalid,
+			"the database has schema %d and this program needs %d: run `codesage migrate`", current, known)
+	case current > known:
+		return newerSchema(current, known)
+	}
+	return nil
+}
+
+func newerSchema(current, known int64) error {
+	return codesage.Errorf(codesage.KindInvalid,
+		"the database has schema %d and this program knows %d: use the newer program", current, known)
+}
+
+// newest returns the highest number of the migrations.
+func newest(schema fs.FS) (int64, error) {
+	names, err := fs.Glob(schema, "*.sql")
+	if err != nil || len(names) == 0 {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	return goose.NumericComponent(names[len(names)-1])
+}

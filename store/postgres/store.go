@@ -1,0 +1,175 @@
+// Package postgres keeps the store in PostgreSQL, for api and worker processes
+// that share it.
+//
+// A repository's row is the lock of its runs: what changes a run's status or a
+// pointer locks the row for itself, and each call of a run's writer shares it
+// while it makes sure that the run is live. So a run is never overtaken in the
+// middle of a call.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"codesage"
+	"codesage/store"
+)
+
+// Store is a store.Store in a PostgreSQL database.
+type Store struct {
+	log  *slog.Logger
+	pool *pgxpool.Pool
+
+	mu     sync.Mutex
+	calls  sync.WaitGroup // calls under way; Add only with mu held and closed false
+	closed bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open connects to the database at url. A schema that is not this program's is
+// an error that says what to do: Open never changes it. The caller must Close
+// the store.
+func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, explain(err)
+	}
+	s := &Store{log: log, pool: pool}
+	if err := s.checkSchema(ctx); err != nil {
+		pool.Close()
+		return nil, explain(err)
+	}
+	return s, nil
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.read(ctx, func(tx pgx.Tx) error {
+		var n int
+		return tx.QueryRow(ctx, `
+			SELECT COUNT(*)
+			FROM repositories
+			WHERE id = 0`).Scan(&n)
+	})
+}
+
+// Close waits for calls that are under way and closes the connections. Later
+// calls fail with KindUnavailable.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.calls.Wait()
+	s.pool.Close()
+	return nil
+}
+
+// enter announces a call; the caller must call leave at its end.
+func (s *Store) enter() (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, codesage.Errorf(codesage.KindUnavailable, "the database is closed")
+	}
+	s.calls.Add(1)
+	return s.calls.Done, nil
+}
+
+// write runs fn in a transaction and commits when fn returns nil.
+func (s *Store) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return s.in(ctx, pgx.TxOptions{}, fn)
+}
+
+// read runs fn in a transaction that sees one state of the database.
+func (s *Store) read(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return s.in(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
+}
+
+func (s *Store) in(ctx context.Context, o pgx.TxOptions, fn func(tx pgx.Tx) error) error {
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := pgx.BeginTxFunc(ctx, s.pool, o, fn); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err() // an interrupted statement has an error of its own
+		}
+		return explain(err)
+	}
+	return nil
+}
+
+// now is the time as the database keeps it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// changed reports whether a statement changed any row.
+func changed(done pgconn.CommandTag) bool { return done.RowsAffected() > 0 }
+
+// rowLock is how a transaction locks a repository's row.
+type rowLock string
+
+const (
+	shared    rowLock = "FOR SHARE"
+	exclusive rowLock = "FOR NO KEY UPDATE"
+)
+
+// lockRepository locks the row of a repository; KindNotFound when it is not
+// there.
+func lockRepository(ctx context.Context, tx pgx.Tx, id codesage.RepositoryID, l rowLock) error {
+	done, err := tx.Exec(ctx, `
+		SELECT 1
+		FROM repositories
+		WHERE id = $1 AND NOT deleted
+		`+string(l), id)
+	if err == nil && !changed(done) {
+		err = noRepository(id)
+	}
+	return err
+}
+
+func noRepository(id codesage.RepositoryID) error {
+	return codesage.Errorf(codesage.KindNotFound, "repository %d not found", id)
+}
+
+// int64s is a list of ids as a statement takes it.
+func int64s[ID ~int64](ids []ID) []int64 {
+	list := make([]int64, len(ids))
+	for i, id := range ids {
+		list[i] = int64(id)
+	}
+	return list
+}
+
+// selectIDs returns the one column of a query.
+func selectIDs[ID ~int64](ctx context.Context, tx pgx.Tx, query string, args ...any) ([]ID, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("select ids: %w", err)
+	}
+	typed := make([]ID, len(ids))
+	for i, id := range ids {
+		typed[i] = ID(id)
+	}
+	return typed, nil
+}
