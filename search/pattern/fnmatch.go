@@ -10,29 +10,40 @@ import (
 // for one character, [seq] and [!seq] for one of a set or none of it. A bracket
 // that is not closed is itself, and there is no escape character. No glob is
 // invalid. It is safe for concurrent use.
-type FNMatch struct{ re *regexp.Regexp }
+type FNMatch struct {
+	re *regexp.Regexp // nil matches nothing
+}
+
+// longestName is how long a name may be to match, in characters.
+const longestName = 1 << 14
 
 // NewFNMatch returns the matcher of a glob.
 func NewFNMatch(glob string) *FNMatch {
-	re, err := regexp.Compile(fnExpr(glob))
+	expr, shortest := fnExpr(glob)
+	if shortest > longestName {
+		return &FNMatch{}
+	}
+	re, err := regexp.Compile(expr)
 	if err != nil {
-		// Too long for the engine: only the glob's own text is known to match.
-		re = regexp.MustCompile(`\A` + regexp.QuoteMeta(glob[:min(len(glob), 1000)]) + `\z`)
+		return &FNMatch{} // only its length can be at fault
 	}
 	return &FNMatch{re}
 }
 
 // Match reports whether the whole name matches.
-func (m *FNMatch) Match(name string) bool { return m.re.MatchString(name) }
+func (m *FNMatch) Match(name string) bool { return m.re != nil && m.re.MatchString(name) }
 
-// fnExpr translates a glob.
-func fnExpr(glob string) string {
+// fnExpr translates a glob. shortest is the length of the shortest name that
+// may match.
+func fnExpr(glob string) (expr string, shortest int) {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
 	text := []rune(glob)
 	for i := 0; i < len(text); i++ {
+		shortest++
 		switch r := text[i]; r {
 		case '*':
+			shortest--
 			for i+1 < len(text) && text[i+1] == '*' {
 				i++
 			}
@@ -52,7 +63,7 @@ func fnExpr(glob string) string {
 		}
 	}
 	b.WriteString(`\z`)
-	return b.String()
+	return b.String(), shortest
 }
 
 // closing returns where the set that begins at i ends; -1 when it does not. A

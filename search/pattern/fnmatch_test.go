@@ -19,10 +19,12 @@ func TestFNMatchIsPythons(t *testing.T) {
 		{"[]a]x", "]x", true}, {"a[", "a[", true}, {"[a-", "[a-", true}, {"*.py", "a.py\n", false}, {`foo\*`, "foo*", false},
 		{"[^a]x", "bx", false}, {"[^a]x", "^x", true}, {"[b-a]", "a", false}, {"?", "é", true}, {"*.py", "A.PY", false},
 		{"*.go", "a.go", true}, {"*.go", "b/c.go", true}, {"*.go", ".x.go", true}, {"*.go", "a.go\n", false},
+		{strings.Repeat("?", 1_000_000), "a", false}, {strings.Repeat("*", 1_000_000) + "a", "ba", true},
+		{strings.Repeat("[ab]", 16_000), "ab", false}, {"[" + strings.Repeat("a-c", 100_000) + "]", "b", true},
 		{"[!b-a]", "x", true}, {"[[]", "[", true}, {"[a-b-c]", "-", true}, {`[\]`, `\`, true}, {"**", "", true}, {"{a,b}.go", "a.go", false},
 	} {
 		if got := NewFNMatch(tc.glob).Match(tc.name); got != tc.want {
-			t.Errorf("fnmatch(%q, %q): got %v, want %v", tc.name, tc.glob, got, tc.want)
+			t.Errorf("fnmatch(%q, %.30q): got %v, want %v", tc.name, tc.glob, got, tc.want)
 		}
 	}
 }
