@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -162,9 +161,7 @@ func TestKilledProcessIsReplaced(t *testing.T) {
 	done := make(chan Result)
 	go func() { done <- parse(t, p, "lua", "busy.lua", busy) }()
 	waitFor(t, func() bool { return p.idleCount() == 0 })
-	if err := syscall.Kill(c.cmd.Process.Pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	c.kill()
 	if r := <-done; r.Skip != codesage.SkipParseTimeout { // the fresh process has the file and is late
 		t.Errorf("got %q", r.Skip)
 	}

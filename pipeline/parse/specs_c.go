@@ -44,7 +44,7 @@ var cppSpec = spec{
 	rules: cRules + `
 		function_definition  class     -  via=exported  if=type:class_specifier  unless=type/body  unless=declarator:function_declarator|pointer_declarator|reference_declarator
 		function_definition  struct    -  via=exported  if=type:struct_specifier  unless=type/body  unless=declarator:function_declarator|pointer_declarator|reference_declarator
-		function_definition  function  -  via=test  is=declarator/declarator:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|BENCHMARK_F|BENCHMARK_DEFINE_F|FUZZ_TEST
+		function_definition  function  -  via=test  is=declarator/declarator:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|BENCHMARK_F|BENCHMARK_DEFINE_F|FUZZ_TEST|BOOST_AUTO_TEST_CASE
 		function_definition  function  declarator  if=declarator:operator_cast  split
 		function_definition  function  declarator*~parenthesized_declarator~attributed_declarator~reference_declarator  if=declarator*~parenthesized_declarator~attributed_declarator~reference_declarator:identifier|field_identifier|qualified_identifier|destructor_name|operator_name|template_function  split
 		class_specifier      class     name  if=body  split
