@@ -46,6 +46,7 @@ type status uint8
 const (
 	statusOK      status = iota
 	statusTimeout        // the grammar noticed the time limit itself
+	statusMemory         // the tree is too large for a parse process
 	statusFailed         // the file can't be parsed: message says why
 )
 

@@ -183,6 +183,8 @@ func (p *Pool) result(a *answer, q request) Result {
 		return Result{Entities: a.entities, Spans: a.spans, Truncated: a.truncated}
 	case statusTimeout:
 		return Result{Skip: codesage.SkipParseTimeout}
+	case statusMemory:
+		return Result{Skip: codesage.SkipParseSize}
 	}
 	p.config.Log.Warn("parser failed", "grammar", q.grammar, "cause", a.message)
 	return Result{Skip: codesage.SkipParserCrash}

@@ -41,7 +41,8 @@ var errTimeLimit = errors.New("the time limit was hit")
 
 // parseTree parses text and returns its tree, which the caller closes. keep
 // says by symbol which nodes are of interest. It returns errTimeLimit when the
-// grammar takes longer than limit and notices it itself.
+// grammar takes longer than limit and notices it itself, errMemory when the tree
+// does not fit.
 func parseTree(language *sitter.Language, text []byte, limit time.Duration, keep []uint8) (*tree, error) {
 	buffer := C.CBytes(text)
 	defer C.free(buffer)
@@ -51,7 +52,7 @@ func parseTree(language *sitter.Language, text []byte, limit time.Duration, keep
 	case -1:
 		return nil, errTimeLimit
 	case -2:
-		return nil, errors.New("no memory for the tree")
+		return nil, errMemory
 	case -3:
 		return nil, errors.New("the grammar does not fit the runtime")
 	}

@@ -67,10 +67,12 @@ func (q request) serve() *answer {
 		return &answer{status: statusFailed, message: err.Error()}
 	}
 	t, err := parseTree(l.lang, l.hidden(q.text), q.limit, l.keep)
-	if errors.Is(err, errTimeLimit) {
+	switch {
+	case errors.Is(err, errTimeLimit):
 		return &answer{status: statusTimeout}
-	}
-	if err != nil {
+	case errors.Is(err, errMemory):
+		return &answer{status: statusMemory}
+	case err != nil:
 		return &answer{status: statusFailed, message: err.Error()}
 	}
 	defer t.close()
