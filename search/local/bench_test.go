@@ -142,6 +142,22 @@ func BenchmarkTexts(b *testing.B) {
 			}
 		})
 	}
+	b.Run("refresh of a file", func(b *testing.B) {
+		for b.Loop() {
+			w, err := x.BeginTexts(b.Context(), 1, at.Run, at.Run+1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			text := fmt.Sprintf("package fmt // %d", at.Run)
+			if err := w.Put(b.Context(), "fmt/print.go", testHash, text, cutBytes(text, 512, 64)); err != nil {
+				b.Fatal(err)
+			}
+			if err := w.Commit(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			at.Run++
+		}
+	})
 	b.Run("candidates", func(b *testing.B) {
 		for b.Loop() {
 			if _, _, err := x.Candidates(b.Context(), at, index.Literal("context.Background()")); err != nil {
@@ -165,13 +181,12 @@ func peakMB() float64 {
 
 const testHash = "0123456789abcdef0123456789abcdef01234567"
 
-// cutBytes cuts a text into windows of size bytes at line-blind borders, which
-// is a chunker for ASCII texts.
+// cutBytes cuts a text into windows of size bytes, all on line 1.
 func cutBytes(text string, size, overlap int) []codesage.Chunk {
 	var chunks []codesage.Chunk
 	for start := 0; start < len(text); start += size - overlap {
 		end := min(start+size, len(text))
-		chunks = append(chunks, codesage.Chunk{Index: len(chunks), Start: start, End: end, LineStart: 1 + strings.Count(text[:0], "\n"), LineEnd: 1})
+		chunks = append(chunks, codesage.Chunk{Index: len(chunks), Start: start, End: end, LineStart: 1, LineEnd: 1})
 	}
 	return chunks
 }

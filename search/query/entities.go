@@ -105,12 +105,13 @@ func (f EntityFields) fields(w Word, terms []string) (name, text, path, body Or)
 	if len(w.Parts) > 0 {
 		name = append(name, f.Name.all(w.Parts))
 		text = append(text, f.Text.all(w.Parts))
-		body = append(body, f.Body.all(w.Parts))
-		parts := And{}
+		inPath, inBody := And{}, And{}
 		for _, p := range w.Parts {
-			parts = append(parts, PathWord(p))
+			inPath = append(inPath, PathWord(p))
+			// Words of prose that happen to be in the same body don't count.
+			inBody = append(inBody, Term{Field: f.Body.Parts, Text: p})
 		}
-		path = append(path, parts)
+		path, body = append(path, inPath), append(body, inBody)
 	}
 	if w.Prefix {
 		name = append(name, Prefix{Field: f.Name.Whole, Text: w.Text}, Prefix{Field: f.Name.Parts, Text: w.Text},

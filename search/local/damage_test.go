@@ -1,0 +1,241 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"codesage"
+	"codesage/search"
+	"codesage/search/index"
+)
+
+func TestDamageIsRebuiltOnce(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, x *Index){
+		"manifest gone":      func(t *testing.T, x *Index) { remove(t, files(t, x, "run-1.json")) },
+		"manifest cut":       func(t *testing.T, x *Index) { truncate(t, files(t, x, "run-1.json"), 10) },
+		"segment gone":       func(t *testing.T, x *Index) { remove(t, files(t, x, index.SegmentExt)) },
+		"segment cut":        func(t *testing.T, x *Index) { truncate(t, files(t, x, index.SegmentExt), 500) },
+		"segment empty":      func(t *testing.T, x *Index) { truncate(t, files(t, x, index.SegmentExt), 0) },
+		"other version":      func(t *testing.T, x *Index) { flip(t, files(t, x, index.SegmentExt), 7) },
+		"folder gone":        func(t *testing.T, x *Index) { os.RemoveAll(filepath.Join(x.dir, "1")) },
+		"header overwritten": func(t *testing.T, x *Index) { flip(t, files(t, x, index.SegmentExt), 100) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			first, err := Open(dir, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, first, 0, one, "loadOne", "loadTwo")
+			damage(t, first)
+			first.Close()
+
+			var x *Index
+			var calls atomic.Int32
+			x, err = Open(dir, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
+				calls.Add(1)
+				if s != one || p != Entities {
+					return fmt.Errorf("asked to rebuild %s of %v", p, s)
+				}
+				return tryPut(ctx, x, 0, s, "loadOne", "loadTwo")
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			var group sync.WaitGroup
+			for range 8 {
+				group.Go(func() {
+					r, err := x.Search(t.Context(), search.Query{Text: "load", Scope: []codesage.Snapshot{one}, Limit: 10})
+					if err != nil || r.TotalHits != 2 {
+						t.Errorf("got %d hits, %v, want 2", r.TotalHits, err)
+					}
+				})
+			}
+			group.Wait()
+			if n := calls.Load(); n != 1 {
+				t.Errorf("rebuilt %d times, want once", n)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, paths []string) {
+	for _, p := range paths {
+		if err := os.Remove(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func truncate(t *testing.T, paths []string, n int64) {
+	for _, p := range paths {
+		if err := os.Truncate(p, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func flip(t *testing.T, paths []string, at int64) {
+	for _, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[at] ^= 0xff
+		if err := os.WriteFile(p, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Damage inside a section gives no error when it is read: only the check in the
+// background finds it.
+func TestSilentDamageIsFoundAndRebuilt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, first, 0, one, "loadOne")
+	segments := files(t, first, index.SegmentExt)
+	first.Close()
+	data, err := os.ReadFile(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.LastIndex(string(data), "loadOne")
+	data[at] = 'X'
+	if err := os.WriteFile(segments[0], data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	rebuilt := make(chan struct{})
+	var x *Index
+	x, err = Open(dir, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
+		defer close(rebuilt)
+		return tryPut(ctx, x, 0, s, "loadOne")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if _, err := x.Verify(t.Context()); !errors.Is(err, index.ErrCorrupt) {
+		t.Errorf("verify: got %v, want ErrCorrupt", err)
+	}
+	deadline := time.After(20 * time.Second)
+	for done := false; !done; {
+		hits(t, x, "load", one)
+		select {
+		case <-rebuilt:
+			done = true
+		case <-deadline:
+			t.Fatal("the damage was not found")
+		default:
+		}
+	}
+	hits(t, x, "load", one)
+	if err := x.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {1}}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := x.Verify(t.Context()); err != nil || n != 1 {
+		t.Errorf("verify after the rebuild: %d segments, %v, want 1 in order", n, err)
+	}
+}
+
+// Of the repositories of a search only the damaged one is rebuilt.
+func TestDamageInOneOfManyRebuildsThatOne(t *testing.T) {
+	t.Parallel()
+	rebuilt := make(chan codesage.Snapshot, 10)
+	var x *Index
+	x = openTest(t, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
+		rebuilt <- s
+		return tryPut(ctx, x, 0, s, "loadOne")
+	}})
+	two := codesage.Snapshot{Repository: 2, Run: 2}
+	put(t, x, 0, one, "loadOne")
+	put(t, x, 0, two, "loadOne")
+	hits(t, x, "load", one, two)
+	for _, path := range files(t, x, index.SegmentExt) {
+		if strings.Contains(path, "/2/") {
+			truncate(t, []string{path}, 1024) // under the readers
+		}
+	}
+	deadline := time.After(20 * time.Second)
+	for len(rebuilt) == 0 {
+		x.Search(t.Context(), search.Query{Text: "load", Scope: []codesage.Snapshot{one, two}, Limit: 1})
+		select {
+		case <-deadline:
+			t.Fatal("the damage was not found")
+		default:
+		}
+	}
+	if n := hits(t, x, "load", one, two); n != 2 {
+		t.Errorf("got %d hits, want 2", n)
+	}
+	for range len(rebuilt) {
+		if s := <-rebuilt; s != two {
+			t.Errorf("rebuilt %v, want %v alone", s, two)
+		}
+	}
+}
+
+func TestUnavailableWhenItCannotBeRebuilt(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	for name, o := range map[string]Options{
+		"no rebuild":   {},
+		"read only":    {ReadOnly: true, Rebuild: func(context.Context, codesage.Snapshot, Part) error { panic("called") }},
+		"fails":        {Rebuild: func(context.Context, codesage.Snapshot, Part) error { return errors.New("no such run") }},
+		"takes long":   {RebuildWait: time.Millisecond, Rebuild: func(context.Context, codesage.Snapshot, Part) error { <-release; return nil }},
+		"does nothing": {Rebuild: func(context.Context, codesage.Snapshot, Part) error { return nil }},
+	} {
+		x := openTest(t, o)
+		_, err := x.Search(t.Context(), search.Query{Text: "a", Scope: []codesage.Snapshot{one}, Limit: 1})
+		if !errors.Is(err, codesage.ErrUnavailable) || err.Error() != "Search is unavailable; try again later." {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if _, _, err := x.Candidates(t.Context(), one, index.Literal("abc")); !errors.Is(err, codesage.ErrUnavailable) {
+			t.Errorf("%s: candidates: got %v", name, err)
+		}
+	}
+	close(release)
+}
+
+func TestFailedRebuildIsNotRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	x := openTest(t, Options{Rebuild: func(context.Context, codesage.Snapshot, Part) error {
+		calls.Add(1)
+		return errors.New("store is away")
+	}})
+	for range 5 {
+		x.Search(t.Context(), search.Query{Text: "a", Scope: []codesage.Snapshot{one}, Limit: 1})
+	}
+	if n := calls.Load(); n != 1 {
+		t.Errorf("called %d times, want once", n)
+	}
+}
+
+func TestBeginRebuildsADamagedBase(t *testing.T) {
+	t.Parallel()
+	var x *Index
+	x = openTest(t, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
+		return tryPut(ctx, x, 0, s, "loadOne")
+	}})
+	two := codesage.Snapshot{Repository: 1, Run: 2}
+	put(t, x, 1, two, "loadTwo")
+	if n := hits(t, x, "load", two); n != 2 {
+		t.Errorf("got %d hits, want 2", n)
+	}
+}
