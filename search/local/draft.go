@@ -56,7 +56,7 @@ func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part
 	}
 	d := &draft{x: x, f: f, run: run, schema: schema, written: map[string]struct{}{}, writer: make(chan *index.Writer, 1)}
 	if base != 0 {
-		if d.base, err = x.acquire(ctx, codesage.Snapshot{Repository: repo, Run: base}, part); err != nil {
+		if d.base, err = x.acquire(ctx, codesage.Snapshot{Repository: repo, Run: base}, part, writerWait); err != nil {
 			return nil, fmt.Errorf("begin from run %d: %w", base, err)
 		}
 		for i, p := range d.base.ix.Parts() {

@@ -23,7 +23,7 @@ func (x *Index) SearchLiteral(ctx context.Context, s codesage.Snapshot, text str
 	if text == "" {
 		return nil, 0, nil
 	}
-	o, err := x.acquire(ctx, s, Texts)
+	o, err := x.acquire(ctx, s, Texts, x.o.RebuildWait)
 	if err != nil {
 		return nil, 0, err
 	}

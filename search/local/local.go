@@ -74,6 +74,8 @@ const (
 	defaultRebuildWait = 20 * time.Second
 	defaultLockWait    = 10 * time.Second
 	defaultBudget      = 16 << 20
+
+	writerWait = time.Hour // for the rebuild of its base
 )
 
 // Index is safe for concurrent use.
@@ -179,8 +181,8 @@ func (x *Index) folder(repo codesage.RepositoryID, part Part) (*folder, error) {
 }
 
 // acquire opens a part of a snapshot for one request, which releases it. When
-// the part is missing or damaged, it waits for a rebuild.
-func (x *Index) acquire(ctx context.Context, s codesage.Snapshot, part Part) (*opened, error) {
+// the part is missing or damaged, it waits a while for a rebuild.
+func (x *Index) acquire(ctx context.Context, s codesage.Snapshot, part Part, wait time.Duration) (*opened, error) {
 	f, err := x.folder(s.Repository, part)
 	if err != nil {
 		return nil, unavailable(err)
@@ -192,7 +194,7 @@ func (x *Index) acquire(ctx context.Context, s codesage.Snapshot, part Part) (*o
 	if !isDamage(err) {
 		return nil, unavailable(fmt.Errorf("open %s of run %d of repository %d: %w", part, s.Run, s.Repository, err))
 	}
-	if err := x.rebuild(ctx, s, part, err); err != nil {
+	if err := x.rebuild(ctx, s, part, err, wait); err != nil {
 		return nil, err
 	}
 	if o, err = f.acquire(s.Run, x.checkLater); err != nil {

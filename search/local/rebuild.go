@@ -26,7 +26,7 @@ var errNoRebuild = errors.New("index can't be rebuilt here")
 
 // rebuild writes a part of a snapshot anew, or joins a rebuild that is going on,
 // and waits for it a while. Its error is the answer to the caller.
-func (x *Index) rebuild(ctx context.Context, s codesage.Snapshot, part Part, cause error) error {
+func (x *Index) rebuild(ctx context.Context, s codesage.Snapshot, part Part, cause error, wait time.Duration) error {
 	if x.o.Rebuild == nil || x.o.ReadOnly {
 		return unavailable(fmt.Errorf("%w: %w", errNoRebuild, cause))
 	}
@@ -34,16 +34,16 @@ func (x *Index) rebuild(ctx context.Context, s codesage.Snapshot, part Part, cau
 	if f == nil {
 		return unavailable(errClosed)
 	}
-	wait := time.NewTimer(x.o.RebuildWait)
-	defer wait.Stop()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	select {
 	case <-f.done:
 		if f.err != nil {
 			return unavailable(f.err)
 		}
 		return nil
-	case <-wait.C:
-		return unavailable(fmt.Errorf("rebuild of %s of repository %d is going on", part, s.Repository))
+	case <-timer.C:
+		return unavailable(fmt.Errorf("rebuild of the %s of repository %d is going on", part, s.Repository))
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -43,7 +43,7 @@ func (x *Index) Candidates(ctx context.Context, s codesage.Snapshot, q index.Tri
 	if q.Empty() {
 		return nil, true, nil
 	}
-	o, err := x.acquire(ctx, s, Texts)
+	o, err := x.acquire(ctx, s, Texts, x.o.RebuildWait)
 	if err != nil {
 		return nil, false, err
 	}
@@ -72,7 +72,7 @@ type ChunkHit struct {
 // tree is one that ParseChunks made for ChunkFields. Order: score, then path,
 // then chunk.
 func (x *Index) SearchChunks(ctx context.Context, s codesage.Snapshot, q query.Query, k int) (hits []ChunkHit, total int, err error) {
-	o, err := x.acquire(ctx, s, Texts)
+	o, err := x.acquire(ctx, s, Texts, x.o.RebuildWait)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -29,7 +29,7 @@ func (x *Index) view(ctx context.Context, scope []codesage.Snapshot, part Part) 
 	v.scope = slices.Compact(v.scope)
 	indexes := make([]*index.Index, 0, len(v.scope))
 	for _, s := range v.scope {
-		o, err := x.acquire(ctx, s, part)
+		o, err := x.acquire(ctx, s, part, x.o.RebuildWait)
 		if err != nil {
 			v.release()
 			return nil, err
