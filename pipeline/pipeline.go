@@ -37,10 +37,17 @@ type parser interface {
 // Run works on one attempt of a run, from its source to its publication, and
 // tells report how far it is; report is called often, from one goroutine at a
 // time, and must not block. When Run returns nil the run is published and its
-// row says so. Any error leaves what was published before as it was.
+// row says so. Any error leaves what was published before as it was. A run that
+// nobody asked for, of a source that is at the published commit still, fetches
+// nothing and publishes the same files again.
 func (p *Pipeline) Run(ctx context.Context, repo codesage.Repository, run codesage.Run, report func(codesage.Progress)) error {
 	j := newJob(p, repo, run, report)
 	defer j.close()
+	if current, err := j.current(ctx); err != nil {
+		return err
+	} else if current {
+		return j.republish(ctx)
+	}
 	stages := []func(context.Context) error{
 		j.fetch,   // get the tree
 		j.list,    // list and select its files
