@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"codesage"
 	"codesage/store"
@@ -69,7 +68,10 @@ func (c *Catalog) readdFolder(ctx context.Context, repo codesage.Repository, pat
 }
 
 // Add checks a git URL with its host, stores it and starts to index it. The
-// same URL again is KindExists, worded as the contract has it.
+// same URL again, case ignored, is KindExists, worded as the contract has it, and
+// found before the host is asked; of two adds at the same moment the store lets
+// one win. What the host refuses is KindInvalid, unless it has no such repository
+// (KindNotFound), can't be reached (KindUnavailable) or is slow (KindTimeout).
 func (c *Catalog) Add(ctx context.Context, url, branch, description string) (codesage.Repository, error) {
 	if c.hosts == nil {
 		return codesage.Repository{}, codesage.Errorf(codesage.KindUnavailable, "Git repositories can't be added to this server.")
@@ -78,11 +80,13 @@ func (c *Catalog) Add(ctx context.Context, url, branch, description string) (cod
 	if err != nil {
 		return codesage.Repository{}, err
 	}
-	if err := c.refuseSecond(ctx, wanted.URL); err != nil {
-		return codesage.Repository{}, err
+	if second, ok, err := c.byURL(ctx, wanted.URL); err != nil {
+		return second, err
+	} else if ok {
+		return second, alreadyAdded(second)
 	}
 	if err := c.hosts.Preflight(ctx, wanted); err != nil {
-		return codesage.Repository{}, err
+		return codesage.Repository{}, refused(err)
 	}
 	wanted.Description = description
 	repo, run, err := c.store.CreateRepository(ctx, wanted)
@@ -96,19 +100,14 @@ func (c *Catalog) Add(ctx context.Context, url, branch, description string) (cod
 	return c.store.Repository(ctx, repo.ID)
 }
 
-// refuseSecond says that a URL is there already, before its host is asked. Two
-// adds at the same moment are told apart by the store.
-func (c *Catalog) refuseSecond(ctx context.Context, url string) error {
-	all, err := c.store.ListRepositories(ctx)
-	if err != nil {
-		return fmt.Errorf("list repositories: %w", err)
+// refused makes what a host denies, or what is too large, a refusal of the URL:
+// KindDenied is for what this server denies its callers.
+func refused(err error) error {
+	var known *codesage.Error
+	if !errors.As(err, &known) || known.Kind != codesage.KindDenied && known.Kind != codesage.KindTooLarge {
+		return err
 	}
-	for _, r := range all {
-		if r.URL != "" && strings.EqualFold(r.URL, url) {
-			return alreadyAdded(r)
-		}
-	}
-	return nil
+	return &codesage.Error{Kind: codesage.KindInvalid, Message: known.Message, Err: known.Err}
 }
 
 func alreadyAdded(repo codesage.Repository) error {

@@ -1,0 +1,172 @@
+// Package webhook takes the push events of GitHub, GitLab and Bitbucket and
+// starts a run of the repository that was pushed to.
+//
+// The secret is the key of a webhook: GitHub and Bitbucket sign the body with
+// it, GitLab sends it as a token. An event that does not prove that it knows the
+// secret is answered 401 and does nothing. Every other event is answered with a
+// 2xx, also one of a repository that is not indexed: a webhook of a whole
+// organisation tells of all its repositories, and hosts switch off webhooks that
+// keep failing. 202 means that the push will be indexed, 200 that there is
+// nothing to do; the body says what came of it.
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"path"
+	"time"
+
+	"codesage"
+	"codesage/catalog"
+)
+
+const (
+	// maxBody is the size at which GitHub itself gives a delivery up.
+	maxBody = 25 << 20
+
+	// readTime is how long a body may take. Hosts wait 10 s for the answer.
+	readTime = 10 * time.Second
+
+	// maxBodies bounds the bodies that are read at the same time, whose senders
+	// have not shown yet that they know the secret.
+	maxBodies = 4
+)
+
+// pusher is catalog.Catalog.
+type pusher interface {
+	Pushed(ctx context.Context, p catalog.Push) (codesage.Repository, catalog.PushResult, error)
+}
+
+// Handler answers POST …/github, …/gitlab and …/bitbucket. It is safe for
+// concurrent use.
+type Handler struct {
+	secret  string
+	catalog pusher
+	log     *slog.Logger
+	slots   chan struct{}
+}
+
+// New returns the handler of a secret, which must not be empty: without one
+// there are no webhooks.
+func New(secret string, c pusher, log *slog.Logger) *Handler {
+	if secret == "" {
+		panic("webhook: no secret")
+	}
+	return &Handler{secret: secret, catalog: c, log: log, slots: make(chan struct{}, maxBodies)}
+}
+
+// ServeHTTP implements http.Handler. The last segment of the path names the
+// host.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	host, ok := hosts[path.Base(r.URL.Path)]
+	switch {
+	case !ok:
+		refuse(w, http.StatusNotFound, "Not Found")
+		return
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, http.StatusMethodNotAllowed, "Method Not Allowed")
+		return
+	case !host.plausible(r.Header, h.secret):
+		refuse(w, http.StatusUnauthorized, "Invalid or missing webhook signature")
+		return
+	}
+	body, ok := h.read(w, r)
+	switch {
+	case !ok:
+		return
+	case !host.genuine(r.Header, h.secret, body):
+		refuse(w, http.StatusUnauthorized, "Invalid or missing webhook signature")
+		return
+	}
+	pushes, err := host.pushes(r.Header, body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "The event could not be read: "+err.Error())
+		return
+	}
+	h.pass(w, r, host, pushes)
+}
+
+// read reads the body of a request, or answers.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	limited, cancel := context.WithTimeout(r.Context(), readTime)
+	defer cancel()
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	case <-limited.Done():
+		w.Header().Set("Retry-After", "10")
+		refuse(w, http.StatusServiceUnavailable, "Too many events at once; try again later.")
+		return nil, false
+	}
+	// Not every writer has deadlines; the server's own limits hold then.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		refuse(w, http.StatusRequestEntityTooLarge, "The event is too large")
+	case err != nil:
+		refuse(w, http.StatusBadRequest, "The body could not be read")
+	}
+	return body, err == nil
+}
+
+// pass tells the catalog of pushes and answers.
+func (h *Handler) pass(w http.ResponseWriter, r *http.Request, from host, pushes []catalog.Push) {
+	if len(pushes) == 0 {
+		reply(w, http.StatusOK, outcome{Status: "ignored", Reason: "no push to a branch"})
+		return
+	}
+	var best outcome
+	for _, p := range pushes {
+		repo, result, err := h.catalog.Pushed(r.Context(), p)
+		if err != nil {
+			h.log.Error("webhook", "host", from.name, "err", err)
+			refuse(w, http.StatusInternalServerError, "Internal server error")
+			return
+		}
+		h.log.Info("webhook", "host", from.name, "repository", repo.Name, "branch", p.Branch, "result", result)
+		if o := outcomeOf(repo, result); best.Status != accepted {
+			best = o
+		}
+	}
+	status := http.StatusOK
+	if best.Status == accepted {
+		status = http.StatusAccepted
+	}
+	reply(w, status, best)
+}
+
+// accepted is the status of an event that leads to a run.
+const accepted = "accepted"
+
+// outcome is the body of an answer.
+type outcome struct {
+	Status       string                `json:"status"` // accepted or ignored
+	Reason       string                `json:"reason"`
+	RepositoryID codesage.RepositoryID `json:"repository_id,omitempty"`
+}
+
+func outcomeOf(repo codesage.Repository, result catalog.PushResult) outcome {
+	o := outcome{Status: "ignored", Reason: string(result), RepositoryID: repo.ID}
+	switch result {
+	case catalog.PushStarted, catalog.PushWaits, catalog.PushFollows:
+		o.Status = accepted
+	}
+	return o
+}
+
+func refuse(w http.ResponseWriter, status int, detail string) {
+	reply(w, status, map[string]string{"detail": detail})
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
