@@ -28,7 +28,7 @@ type Variable struct {
 // Variables is the whole configuration of the server commands.
 var Variables = []Variable{
 	{"CODESAGE_HOST", "127.0.0.1", "address to listen on; any but loopback needs CODESAGE_API_KEY", false, str(func(c *Config) *string { return &c.Host })},
-	{"CODESAGE_PORT", "8001", "port to listen on; 0 takes a free one", false, number(0, 65535, func(c *Config) *int { return &c.Port })},
+	{"CODESAGE_PORT", "8001", "port to listen on; 0 takes a free one", false, number(65535, func(c *Config) *int { return &c.Port })},
 	{"CODESAGE_DATA_DIR", "", "folder of the database and the search index; default $XDG_DATA_HOME/codesage or ~/.local/share/codesage", false, str(func(c *Config) *string { return &c.DataDir })},
 	{"DATABASE_URL", "", "postgres://… for a team server; empty = SQLite in the data folder", true, address(func(c *Config) *string { return &c.DatabaseURL }, "postgres", "postgresql")},
 	{"REDIS_URL", "", "redis:// or rediss://… for a team server; empty = in-process", true, address(func(c *Config) *string { return &c.RedisURL }, "redis", "rediss")},
@@ -50,14 +50,14 @@ var Variables = []Variable{
 	{"CODESAGE_PRIVATE_HOSTS", "", "git host names that may have private addresses; comma-separated", false, list(func(c *Config) *[]string { return &c.PrivateHosts })},
 	{"CODESAGE_GIT_PROXY", "", "proxy for git hosts; those of the environment are not used", true, address(func(c *Config) *string { return &c.GitProxy }, "http", "https", "socks5")},
 	{"CODESAGE_LOCAL_ROOTS", "", "folders below which local folders may be indexed, separated by " + string(os.PathListSeparator) + "; default: any when bound to loopback, else none", false, paths},
-	{"INDEX_MAX_FILES", "1000", "files of a git repository; 0 = no limit", false, number(0, math.MaxInt32, func(c *Config) *int { return &c.IndexMaxFiles })},
+	{"INDEX_MAX_FILES", "1000", "files of a git repository; 0 = no limit", false, number(math.MaxInt32, func(c *Config) *int { return &c.IndexMaxFiles })},
 	{"INDEX_MAX_BYTES", "100MB", "bytes of a git repository; 0 = no limit", false, size(func(c *Config) *int64 { return &c.IndexMaxBytes })},
 	{"INDEX_MAX_FILE_BYTES", "1MB", "a file of a git repository of that many bytes or more is left out; 0 = no limit", false, size(func(c *Config) *int64 { return &c.IndexMaxFileBytes })},
 	{"PREFLIGHT_TIMEOUT", "10s", "time for the check of a git URL", false, duration(time.Second, func(c *Config) *time.Duration { return &c.PreflightTimeout })},
 	{"CLONE_TIMEOUT", "120s", "time for a clone", false, duration(time.Second, func(c *Config) *time.Duration { return &c.CloneTimeout })},
 	{"CLONE_MAX_BYTES", "2GB", "bytes of a clone, received or unpacked", false, size(func(c *Config) *int64 { return &c.CloneMaxBytes })},
-	{"WORKER_CONCURRENCY", "0", "runs at the same time; 0 = one for each core", false, number(0, 256, func(c *Config) *int { return &c.WorkerConcurrency })},
-	{"PARSE_PROCESSES", "0", "parse processes; 0 = one for each core", false, number(0, 256, func(c *Config) *int { return &c.ParseProcesses })},
+	{"WORKER_CONCURRENCY", "0", "runs at the same time; 0 = one for each core", false, number(256, func(c *Config) *int { return &c.WorkerConcurrency })},
+	{"PARSE_PROCESSES", "0", "parse processes; 0 = one for each core", false, number(256, func(c *Config) *int { return &c.ParseProcesses })},
 	{"REFRESH_INTERVAL", "0", "how often each git repository's head is checked; 0 = never", false, duration(0, func(c *Config) *time.Duration { return &c.RefreshInterval })},
 	{"WEBHOOK_SECRET", "", "secret of the webhooks; empty = off", true, str(func(c *Config) *string { return &c.WebhookSecret })},
 	{"MCP_SERVER_NAME", "codesage", "name that MCP clients see", false, str(func(c *Config) *string { return &c.ServerName })},
@@ -119,11 +119,11 @@ func str(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, text string) error { *field(c) = text; return nil }
 }
 
-func number(least, most int, field func(*Config) *int) func(*Config, string) error {
+func number(most int, field func(*Config) *int) func(*Config, string) error {
 	return func(c *Config, text string) error {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			return fmt.Errorf("must be a whole number from %d to %d", least, most)
+		if err != nil || n < 0 || n > most {
+			return fmt.Errorf("must be a whole number from 0 to %d", most)
 		}
 		*field(c) = n
 		return nil

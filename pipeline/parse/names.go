@@ -71,7 +71,8 @@ func splitName(s string) (owner, name string) {
 func isName(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c < utf8.RuneSelf && c != '_' && c != '$' && !(c|0x20 >= 'a' && c|0x20 <= 'z') && !(c >= '0' && c <= '9') {
+		letter, digit := c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9'
+		if c < utf8.RuneSelf && c != '_' && c != '$' && !letter && !digit {
 			return false
 		}
 	}

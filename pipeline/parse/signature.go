@@ -37,7 +37,7 @@ func (x *extractor) signature(i, outer int32, r *rule) string {
 
 // bodyStart returns where the body of definition i begins, or -1.
 func (x *extractor) bodyStart(i int32, r *rule) int {
-	body := int32(-1)
+	var body int32
 	if r.body != nil {
 		body = x.first(i, r.body)
 	} else if body = x.child(i, x.l.body); body < 0 {

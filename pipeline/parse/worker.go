@@ -35,7 +35,7 @@ func Worker(in io.Reader, out io.Writer) error {
 			return fmt.Errorf("answer: %w", err)
 		}
 		body, err := readFrame(r, maxRequest)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/build"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 	"unicode/utf8"
@@ -33,7 +33,7 @@ type benchCorpus struct {
 
 var loadCorpus = sync.OnceValue(func() benchCorpus {
 	var c benchCorpus
-	root := filepath.Join(runtime.GOROOT(), "src")
+	root := filepath.Join(build.Default.GOROOT, "src")
 	filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil
@@ -192,9 +192,9 @@ func BenchmarkDictionary(b *testing.B) {
 	}
 	defer s.Close()
 	x := newIndex(b, index.Part{Segment: s})
-	b.Run("Near/conection", func(b *testing.B) {
+	b.Run("Near/conecton", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := x.Near(context.Background(), 0, "conection", 10); err != nil {
+			if _, err := x.Near(context.Background(), 0, "conecton", 10); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -107,17 +107,17 @@ func ReadManifest(dir, name string) (Manifest, error) {
 	}
 	var e envelope
 	if err := json.Unmarshal(b, &e); err != nil {
-		return m, fmt.Errorf("read manifest %s: %v: %w", name, err, ErrCorrupt)
+		return m, fmt.Errorf("read manifest %s: %w: %w", name, err, ErrCorrupt)
 	}
 	if e.Version != manifestVersion || e.CRC != crc32.Checksum(e.Manifest, castagnoli) {
 		return m, fmt.Errorf("read manifest %s: version %d, checksum %08x: %w", name, e.Version, e.CRC, ErrCorrupt)
 	}
 	if err := json.Unmarshal(e.Manifest, &m); err != nil {
-		return m, fmt.Errorf("read manifest %s: %v: %w", name, err, ErrCorrupt)
+		return m, fmt.Errorf("read manifest %s: %w: %w", name, err, ErrCorrupt)
 	}
 	for _, s := range m.Segments {
 		if err := checkName(s.Name, SegmentExt); err != nil {
-			return m, fmt.Errorf("read manifest %s: %v: %w", name, err, ErrCorrupt)
+			return m, fmt.Errorf("read manifest %s: %w: %w", name, err, ErrCorrupt)
 		}
 	}
 	return m, nil

@@ -106,11 +106,9 @@ func (p *plan) check(q query.Query, depth int) error {
 		if len(p.x.parts) > 0 && (!p.inSchema(q.Field) || p.x.schema.Fields[q.Field].Kind != Keyword) {
 			return fmt.Errorf("%w: field %d is no keyword field", ErrQuery, q.Field)
 		}
-		_, err := p.term(uint8(q.Field), q.Text)
-		return err
+		return p.term(uint8(q.Field), q.Text)
 	case query.PathWord:
-		_, err := p.term(pathField, string(q))
-		return err
+		return p.term(pathField, string(q))
 	case query.Attr:
 		if len(p.x.parts) > 0 && (q.Attr < 0 || q.Attr >= len(p.x.schema.Attrs)) {
 			return fmt.Errorf("%w: no attribute %d", ErrQuery, q.Attr)
@@ -175,7 +173,7 @@ func (p *plan) checkTerms(field int, weight float64, words ...string) error {
 		if w == "" {
 			continue
 		}
-		if _, err := p.term(uint8(field), w); err != nil {
+		if err := p.term(uint8(field), w); err != nil {
 			return err
 		}
 	}
@@ -183,28 +181,28 @@ func (p *plan) checkTerms(field int, weight float64, words ...string) error {
 }
 
 // term finds a term in every segment, once.
-func (p *plan) term(field uint8, text string) (*planTerm, error) {
+func (p *plan) term(field uint8, text string) error {
 	key := string(termKey(field, text))
-	if t := p.terms[key]; t != nil {
-		return t, nil
+	if p.terms[key] != nil {
+		return nil
 	}
 	t := &planTerm{parts: make([]termInfo, len(p.x.parts))}
 	for i := range p.x.parts {
 		part := &p.x.parts[i]
 		info, err := part.seg.lookup(field, text)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		t.parts[i] = info
 		n, err := part.liveDF(info, &p.tmp)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		t.df += n
 	}
 	t.idf = p.opt.BM25.IDF(p.x.docs, t.df)
 	p.terms[key] = t
-	return t, nil
+	return nil
 }
 
 // liveDF returns the number of live documents with a term. It decodes only the

@@ -115,7 +115,7 @@ func (x *Index) Each(ctx context.Context, q query.Query, opt Options, fn func(*M
 					continue
 				}
 				if stopped = fn(m); stopped != nil {
-					return nil
+					return nil //nolint:nilerr // it is the caller's, not a fault of the index
 				}
 			}
 			if err := p.failed(it); err != nil {

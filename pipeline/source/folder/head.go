@@ -33,7 +33,7 @@ func headCommit(dir string) string {
 	}
 	name := "HEAD"
 	for range refDepth {
-		text := ""
+		var text string
 		if name == "HEAD" {
 			text = readSmall(filepath.Join(git, name))
 		} else if text = readSmall(filepath.Join(git, filepath.FromSlash(name))); text == "" {

@@ -144,9 +144,9 @@ func (p *patch) run(delta *bufio.Reader) error {
 	for {
 		op, err := delta.ReadByte()
 		switch {
-		case err == io.EOF && p.left == 0:
+		case errors.Is(err, io.EOF) && p.left == 0:
 			return nil
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return errDelta
 		case err != nil:
 			return err

@@ -185,13 +185,13 @@ func cutBranch(host string, segments []string) (repo, branch []string, ok bool) 
 	at := -1
 	switch {
 	case host == hostGitHub:
-		at = indexFrom(segments, 2, "tree")
+		at = indexBehind(segments, "tree")
 	case host == hostBitbucket:
-		at = indexFrom(segments, 2, "src")
+		at = indexBehind(segments, "src")
 	case isGitLab(host):
-		at = indexFrom(segments, 2, "tree")
+		at = indexBehind(segments, "tree")
 	}
-	if dash := indexFrom(segments, 2, "-"); dash >= 0 && host != hostGitHub && host != hostBitbucket {
+	if dash := indexBehind(segments, "-"); dash >= 0 && host != hostGitHub && host != hostBitbucket {
 		if dash+1 >= len(segments) || segments[dash+1] != "tree" {
 			return nil, nil, false
 		}
@@ -203,10 +203,10 @@ func cutBranch(host string, segments []string) (repo, branch []string, ok bool) 
 	return segments[:at], segments[at+1:], at+1 < len(segments)
 }
 
-// indexFrom returns the index of the first segment equal to word, from a start
-// on; -1 when there is none.
-func indexFrom(segments []string, start int, word string) int {
-	for i := start; i < len(segments); i++ {
+// indexBehind returns the index of the first segment equal to word behind owner
+// and name; -1 when there is none.
+func indexBehind(segments []string, word string) int {
+	for i := 2; i < len(segments); i++ {
 		if segments[i] == word {
 			return i
 		}

@@ -2,6 +2,7 @@ package gittest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -130,7 +131,8 @@ func (r *Repo) run(in interface{ Read([]byte) (int, error) }, args ...string) st
 	out, err := r.command(in, args...).Output()
 	if err != nil {
 		detail := ""
-		if exit, ok := err.(*exec.ExitError); ok {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
 			detail = string(exit.Stderr)
 		}
 		r.tb.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, detail)
