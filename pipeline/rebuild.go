@@ -44,8 +44,17 @@ func (p *Pipeline) RebuildRecords(ctx context.Context, s codesage.Snapshot) erro
 		return fmt.Errorf("begin records: %w", err)
 	}
 	defer w.Abort()
+	if err := p.putStored(ctx, repo, s, w); err != nil {
+		return err
+	}
+	return w.Commit(ctx)
+}
+
+// putStored gives a writer the records of all entities that the store has of a
+// snapshot.
+func (p *Pipeline) putStored(ctx context.Context, repo codesage.Repository, s codesage.Snapshot, w search.Writer) error {
 	want := func(f codesage.File) bool { return f.Entities > 0 }
-	err = p.Store.Texts(ctx, s, "", want, func(t store.Text) error {
+	err := p.Store.Texts(ctx, s, "", want, func(t store.Text) error {
 		entities, err := p.Store.FileEntities(ctx, s, t.Path)
 		if err != nil {
 			return err
@@ -55,7 +64,7 @@ func (p *Pipeline) RebuildRecords(ctx context.Context, s codesage.Snapshot) erro
 	if err != nil {
 		return fmt.Errorf("index records of run %d: %w", s.Run, err)
 	}
-	return w.Commit(ctx)
+	return nil
 }
 
 // snapshotRepository returns the repository of a snapshot that readers use.

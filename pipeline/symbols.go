@@ -27,6 +27,9 @@ func (j *job) symbols(ctx context.Context) (err error) {
 	if err := j.forgetRecords(ctx); err != nil {
 		return err
 	}
+	if err := j.takeOverRecords(ctx); err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	texts := make(chan store.Text, parseAhead)
 	found := make(chan store.Symbols, symbolBatch)
@@ -64,6 +67,16 @@ func (j *job) forgetRecords(ctx context.Context) error {
 	return nil
 }
 
+// takeOverRecords gives the engine what an earlier run found before it died in
+// its symbol pass: its text was published and its symbols are in the store, but
+// it never committed a record.
+func (j *job) takeOverRecords(ctx context.Context) error {
+	if j.base.Run == 0 || j.run.Force || j.recordsBase() != 0 {
+		return nil
+	}
+	return j.putStored(ctx, j.repo, j.own(), j.records)
+}
+
 // parseAll parses texts until there are no more.
 func (j *job) parseAll(ctx context.Context, texts <-chan store.Text, found chan<- store.Symbols) error {
 	for t := range texts {
@@ -91,6 +104,10 @@ func (j *job) storeSymbols(ctx context.Context, found <-chan store.Symbols) erro
 	var batch []store.Symbols
 	entities := 0
 	flush := func() error {
+		// Reasons first: a file that is known to be parsed is not looked at again.
+		if err := j.flushSkips(ctx); err != nil {
+			return err
+		}
 		if err := j.rows.PutSymbols(ctx, batch); err != nil {
 			return fmt.Errorf("store symbols: %w", err)
 		}
@@ -100,7 +117,7 @@ func (j *job) storeSymbols(ctx context.Context, found <-chan store.Symbols) erro
 			p.Entities += entities
 		})
 		batch, entities = batch[:0], 0
-		return j.flushSkips(ctx)
+		return nil
 	}
 	for s := range found {
 		batch = append(batch, s)

@@ -166,10 +166,10 @@ func (j *job) keep(r reading, stamps map[codesage.FileID]string) {
 	if r.stamp {
 		stamps[r.prior.ID] = j.stamp(r.file.Stamp)
 	}
-	if reason, ok := j.textOnly[r.file.Path]; ok {
+	waits := needsSymbols(r.prior)
+	if reason, ok := j.textOnly[r.file.Path]; ok && !waits {
 		j.skip(codesage.Skip{Path: r.file.Path, Reason: reason})
 	}
-	waits := needsSymbols(r.prior)
 	j.update(func(p *codesage.Progress) {
 		p.TextFiles++
 		p.Entities += r.prior.Entities
