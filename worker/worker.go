@@ -31,6 +31,11 @@ type Worker struct {
 	Pipeline indexer
 	Queue    *queue.Queue
 	Log      *slog.Logger
+
+	// Refresher, when set, is told of each git run that ended, and Sweeper of each
+	// run that did not complete.
+	Refresher *Refresher
+	Sweeper   *Sweeper
 }
 
 // errOvertaken is the cause of a run's context when its row says that this
@@ -59,12 +64,18 @@ func (w *Worker) Handle(ctx context.Context, id codesage.RunID) error {
 		return w.resume(ctx, repo, run)
 	}
 	log.Info("run started", "trigger", run.Trigger)
+	if w.Refresher != nil && repo.Source == codesage.SourceGit {
+		defer w.Refresher.Soon(repo.ID)
+	}
 	began := time.Now()
 	last, err := w.index(ctx, repo, run)
 	if err == nil {
 		log.Info("run completed", "files", last.TotalFiles, "kept", last.KeptFiles, "parsed", last.ParsedFiles,
 			"entities", last.Entities, "seconds", int(time.Since(began).Seconds()))
 		return nil
+	}
+	if w.Sweeper != nil {
+		defer w.Sweeper.Soon()
 	}
 	return w.end(context.WithoutCancel(ctx), log, run, last, err, context.Cause(ctx))
 }
@@ -169,16 +180,14 @@ func reason(err error) string {
 	return "An internal error; the server's log says more"
 }
 
-// resume ends a first run that died after its text was published, and starts
-// another on top of what is there: published text is never taken back.
+// resume replaces a first run that died after its text was published by another
+// on top of what is there: published text is never taken back. Both happen in
+// one transaction, so that the repository never shows as failed and no crash
+// leaves it without a run.
 func (w *Worker) resume(ctx context.Context, repo codesage.Repository, run codesage.Run) error {
-	if err := w.Store.FailRun(ctx, run, codesage.Progress{}, "Interrupted in the symbol pass; another run goes on"); err != nil {
-		w.Log.Warn("end interrupted run; the sweep will try again", "run", run.ID, "err", err)
-		return nil
-	}
-	next, err := w.Store.CreateRun(ctx, store.NewRun{Repository: repo.ID, Trigger: codesage.TriggerResume})
+	next, err := w.Store.CreateRun(ctx, store.NewRun{Repository: repo.ID, Trigger: codesage.TriggerResume, Supersede: true})
 	if err != nil {
-		w.Log.Warn("start another run", "repository", repo.Name, "err", err)
+		w.Log.Warn("replace interrupted run; the sweep will try again", "run", run.ID, "repository", repo.Name, "err", err)
 		return nil
 	}
 	if err := w.Queue.Enqueue(ctx, next); err != nil {

@@ -1,0 +1,77 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"codesage"
+	"codesage/queue"
+	"codesage/store"
+	"codesage/store/sqlite/sqlitetest"
+	"codesage/worker"
+)
+
+// stage stands for a pipeline that does one thing.
+type stage func(ctx context.Context, run codesage.Run, rows store.Writer) error
+
+// pipelineOf runs a stage over a real store.
+type pipelineOf struct {
+	store store.Store
+	stage stage
+}
+
+func (p pipelineOf) Run(ctx context.Context, repo codesage.Repository, run codesage.Run, report func(codesage.Progress)) error {
+	rows, err := p.store.Begin(ctx, run, 0)
+	if err != nil {
+		return err
+	}
+	defer rows.Abort()
+	return p.stage(ctx, run, rows)
+}
+
+// newWorker returns a worker of one stage, with a folder that waits for it.
+func newWorker(t *testing.T, s stage) (*worker.Worker, codesage.Run) {
+	t.Helper()
+	rows := sqlitetest.Open(t)
+	redis := queue.NewEmbedded()
+	t.Cleanup(func() { _ = redis.Close() })
+	_, run, err := rows.CreateRepository(t.Context(), codesage.Repository{
+		Name: "demo", Session: "demo", Source: codesage.SourceFolder, Path: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &worker.Worker{Store: rows, Pipeline: pipelineOf{rows, s}, Queue: queue.New(redis), Log: slog.New(slog.DiscardHandler)}, run
+}
+
+func TestAnInterruptedFirstRunIsReplacedInOneStep(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w, run := newWorker(t, func(ctx context.Context, _ codesage.Run, rows store.Writer) error {
+		return errors.Join(rows.PublishText(ctx), errors.New("the process dies here"))
+	})
+	taken, err := w.Store.StartRun(ctx, run.ID, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Pipeline.Run(ctx, codesage.Repository{}, taken, nil) // as by a process that is gone then
+	if err := w.Store.ReleaseRun(ctx, taken); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Handle(ctx, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := w.Store.Repository(ctx, run.Repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if repo.TextRun != run.ID {
+		t.Errorf("the published text is that of run %d, want %d", repo.TextRun, run.ID)
+	}
+	if repo.Latest.ID == run.ID || repo.Latest.Trigger != codesage.TriggerResume || repo.Status() != codesage.StatusPending {
+		t.Errorf("the newest run is %d by %s, and the repository is %s", repo.Latest.ID, repo.Latest.Trigger, repo.Status())
+	}
+}
