@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"codesage"
@@ -32,6 +33,9 @@ type Sweeper struct {
 	Engine search.Engine
 	Log    *slog.Logger
 
+	once       sync.Once
+	wake       chan struct{}
+	known      map[codesage.RepositoryID]bool                         // repositories at the last look
 	lastNeeded map[codesage.RepositoryID]map[codesage.RunID]time.Time // when a run's search files were last in use
 }
 
@@ -54,16 +58,32 @@ func (s *Sweeper) Adopt(ctx context.Context) error {
 	return s.enqueue(ctx)
 }
 
-// Run sweeps until ctx ends.
+// Soon makes the sweeper look for leftovers at once: a run has ended whose
+// repository may have been deleted.
+func (s *Sweeper) Soon() {
+	select {
+	case s.waker() <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Sweeper) waker() chan struct{} {
+	s.once.Do(func() { s.wake = make(chan struct{}, 1) })
+	return s.wake
+}
+
+// Run sweeps until ctx ends. What a deleted repository left is removed at the
+// next look, everything else once in a minute.
 func (s *Sweeper) Run(ctx context.Context) {
 	ticker := time.NewTicker(sweepInterval)
 	defer ticker.Stop()
 	var pruned time.Time
+	woken := false
 	for {
 		if err := s.enqueue(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("sweep runs", "err", err)
 		}
-		if time.Since(pruned) >= pruneInterval {
+		if woken || s.someGone(ctx) || time.Since(pruned) >= pruneInterval {
 			if err := s.prune(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Warn("sweep leftovers", "err", err)
 			}
@@ -72,9 +92,30 @@ func (s *Sweeper) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.waker():
+			woken = true
 		case <-ticker.C:
+			woken = false
 		}
 	}
+}
+
+// someGone reports whether a repository was deleted since the last look.
+func (s *Sweeper) someGone(ctx context.Context) bool {
+	repos, err := s.Store.ListRepositories(ctx)
+	if err != nil {
+		return false // the sweep of the minute reports it
+	}
+	now := make(map[codesage.RepositoryID]bool, len(repos))
+	for _, r := range repos {
+		now[r.ID] = true
+	}
+	gone := false
+	for id := range s.known {
+		gone = gone || !now[id]
+	}
+	s.known = now
+	return gone
 }
 
 // enqueue enqueues what waits, and what a dead worker left.

@@ -6,11 +6,17 @@ import (
 	"strings"
 
 	"codesage"
+	"codesage/pipeline/source"
 	"codesage/pipeline/source/git"
 )
 
-// gitHosts lets the catalog ask git hosts.
+// gitHosts lets the catalog, the pipeline and the refresher ask git hosts.
 type gitHosts struct{ source *git.Source }
+
+// Fetch implements source.Source.
+func (h gitHosts) Fetch(ctx context.Context, repo codesage.Repository) (source.Checkout, error) {
+	return h.source.Fetch(ctx, repo)
+}
 
 // Parse makes a repository of a URL, before anything is sent.
 func (h gitHosts) Parse(url, branch string) (codesage.Repository, error) {

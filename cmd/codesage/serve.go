@@ -95,14 +95,14 @@ func listen(c config.Config) (net.Listener, error) {
 // startWorker takes up what an earlier process left and begins to work. The
 // returned function stops it and waits.
 func startWorker(ctx context.Context, p *parts) (stop func(), err error) {
+	sweeper, refresher := p.sweeper(), p.refresher()
 	server := queue.NewServer(queue.ServerOptions{
 		Redis:       p.redis,
 		Concurrency: p.config.WorkerConcurrency,
 		Poll:        queuePoll,
-		Handler:     p.worker().Handle,
+		Handler:     p.worker(sweeper, refresher).Handle,
 		Log:         p.log,
 	})
-	sweeper := p.sweeper()
 	if err := sweeper.Adopt(ctx); err != nil {
 		return nil, err
 	}
@@ -112,6 +112,9 @@ func startWorker(ctx context.Context, p *parts) (stop func(), err error) {
 	sweeping, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() { sweeper.Run(sweeping) })
+	if refresher != nil {
+		done.Go(func() { refresher.Run(sweeping) })
+	}
 	return func() {
 		cancel()
 		done.Wait()
@@ -184,10 +187,11 @@ func (p *parts) handler(closing <-chan struct{}) http.Handler {
 			CORSOrigins:    c.CORSOrigins,
 			TrustedProxies: c.TrustedProxies,
 		},
-		Limits:  limits,
-		Redis:   p.redis,
-		Checks:  map[string]func(context.Context) error{"queue": p.queue.Ping},
-		Closing: closing,
-		Log:     p.log,
+		Limits:   limits,
+		Redis:    p.redis,
+		Checks:   map[string]func(context.Context) error{"queue": p.queue.Ping},
+		Webhooks: p.webhooks(),
+		Closing:  closing,
+		Log:      p.log,
 	})
 }

@@ -37,6 +37,7 @@ type parts struct {
 	parser   *parse.Pool
 	pipeline *pipeline.Pipeline
 	catalog  *catalog.Catalog
+	hosts    gitHosts
 	closers  []func() error // in the order of opening
 }
 
@@ -72,6 +73,7 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 	if err != nil {
 		return p, err
 	}
+	p.hosts = gitHosts{hosts}
 	roots := localRoots(c)
 	p.pipeline = &pipeline.Pipeline{
 		Store:   p.store,
@@ -83,7 +85,7 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 		Log:     log,
 		Sources: map[codesage.SourceKind]source.Source{
 			codesage.SourceFolder: folder.New(folder.Options{Roots: roots}),
-			codesage.SourceGit:    hosts,
+			codesage.SourceGit:    p.hosts,
 		},
 		Limits: map[codesage.SourceKind]pipeline.Limits{
 			codesage.SourceFolder: {MaxFileBytes: folderMaxFileBytes},
@@ -100,7 +102,7 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 		Queue:     p.queue,
 		Log:       log,
 		CheckRoot: func(path string) (string, error) { return folder.CheckRoot(path, roots) },
-		Hosts:     gitHosts{hosts},
+		Hosts:     p.hosts,
 	})
 	return p, nil
 }
@@ -135,9 +137,9 @@ func (p *parts) rebuild(ctx context.Context, s codesage.Snapshot, part local.Par
 	return p.pipeline.RebuildRecords(ctx, s)
 }
 
-// worker returns what handles runs.
-func (p *parts) worker() *worker.Worker {
-	return &worker.Worker{Store: p.store, Pipeline: p.pipeline, Queue: p.queue, Log: p.log}
+// worker returns what handles runs; it tells sweeper and refresher how they ended.
+func (p *parts) worker(s *worker.Sweeper, r *worker.Refresher) *worker.Worker {
+	return &worker.Worker{Store: p.store, Pipeline: p.pipeline, Queue: p.queue, Log: p.log, Sweeper: s, Refresher: r}
 }
 
 // sweeper returns what puts right what crashes left.
