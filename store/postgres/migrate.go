@@ -56,6 +56,13 @@ func Migrate(ctx context.Context, url string) (from, to int64, err error) {
 
 // checkSchema fails unless the database has this program's schema.
 func (s *Store) checkSchema(ctx context.Context) error {
+	var encoding string
+	if err := s.pool.QueryRow(ctx, `SHOW server_encoding`).Scan(&encoding); err != nil {
+		return err
+	}
+	if encoding != "UTF8" {
+		return codesage.Errorf(codesage.KindInvalid, "the database has encoding %s: make it anew with ENCODING 'UTF8'", encoding)
+	}
 	var current int64
 	err := s.pool.QueryRow(ctx, `
 		SELECT COALESCE(MAX(version_id), 0)

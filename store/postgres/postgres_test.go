@@ -2,10 +2,14 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"codesage"
 	"codesage/store"
@@ -17,10 +21,22 @@ import (
 // open returns an empty store on a server.
 func open(t testing.TB, server *postgrestest.Server) store.Store {
 	t.Helper()
+	return connect(t, migrated(t, server))
+}
+
+// migrated makes a database that has the schema.
+func migrated(t testing.TB, server *postgrestest.Server) string {
+	t.Helper()
 	url := server.Database(t)
 	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
+	return url
+}
+
+// connect opens a store, which is closed when the test ends.
+func connect(t testing.TB, url string) *postgres.Store {
+	t.Helper()
 	s, err := postgres.Open(t.Context(), url, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -96,6 +112,117 @@ func TestServerThatIsAwayIsUnavailable(t *testing.T) {
 				t.Errorf("got %q, want %q in one line without the password", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestWorkerOfAnotherProcessTakesOver(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	url := migrated(t, postgrestest.Start(t))
+	first, second := connect(t, url), connect(t, url)
+	_, run, err := first.CreateRepository(ctx, codesage.Repository{Session: "a", Source: codesage.SourceFolder})
+	if err == nil {
+		run, err = first.StartRun(ctx, run.ID, time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, err := first.Begin(ctx, run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := make(chan struct{})
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				_, err := late.Put(ctx, []store.Text{{File: codesage.File{Path: fmt.Sprint("late", g, "/", i)}}})
+				if err == nil {
+					err = first.Report(ctx, run, codesage.Progress{ProcessedFiles: i})
+				}
+				if codesage.KindOf(err) == codesage.KindConflict {
+					return
+				}
+				if err != nil {
+					t.Errorf("goroutine %d: %v", g, err)
+					return
+				}
+				if g == 0 && i == 20 {
+					close(begun)
+				}
+			}
+		})
+	}
+	<-begun
+	run, err = second.StartRun(ctx, run.ID, time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := second.Begin(ctx, run, 0)
+	if err == nil {
+		_, err = w.Put(ctx, []store.Text{{File: codesage.File{Path: "new"}}})
+	}
+	if err == nil {
+		err = w.Publish(ctx, codesage.Outcome{})
+	}
+	wg.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := first.ListFiles(ctx, codesage.Snapshot{Repository: run.Repository, Run: run.ID}, "", 100)
+	if err != nil || len(files) != 1 || files[0].Path != "new" {
+		t.Errorf("published: %v, %v; want the one file of the second worker", files, err)
+	}
+}
+
+func TestPruneRemovesWhatACrashLeftOfADeletedRepository(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	url := migrated(t, postgrestest.Start(t))
+	s := connect(t, url)
+	_, run, err := s.CreateRepository(ctx, codesage.Repository{Session: "a", Source: codesage.SourceFolder})
+	if err == nil {
+		run, err = s.StartRun(ctx, run.ID, time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Begin(ctx, run, 0)
+	if err == nil {
+		_, err = w.Put(ctx, []store.Text{{File: codesage.File{Path: "a"}, Text: "1"}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	// What DeleteRepository has done when it is killed after its first step.
+	if _, err := conn.Exec(ctx, `UPDATE repositories SET deleted = TRUE`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Report(ctx, run, codesage.Progress{}); codesage.KindOf(err) != codesage.KindConflict {
+		t.Errorf("Report: got %v, want the run overtaken", err)
+	}
+	var wg sync.WaitGroup
+	for range 4 { // several programs prune at once
+		wg.Go(func() {
+			if err := s.Prune(ctx, time.Now()); err != nil {
+				t.Errorf("Prune: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Prune(ctx, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"repositories", "runs", "files", "file_texts"} {
+		var n int
+		if err := conn.QueryRow(ctx, `SELECT COUNT(*) FROM `+table).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%s has %d rows, %v", table, n, err)
+		}
 	}
 }
 

@@ -145,8 +145,9 @@ func (s *Store) pruneSnapshots(ctx context.Context, id codesage.RepositoryID, be
 			FOR UPDATE OF k SKIP LOCKED)`, id, last, sweepRows)
 }
 
-// pruneRuns removes all but the newest runs, and those that the repository
-// points to. Its row is the lock of its runs.
+// pruneRuns removes all but the newest runs and the one that readers see, which
+// is the text run: it equals the published one once there is one. The
+// repository's row is the lock of its runs.
 func (s *Store) pruneRuns(ctx context.Context, id codesage.RepositoryID) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
 		err := lockRepository(ctx, tx, id, exclusive)
@@ -165,11 +166,7 @@ func (s *Store) pruneRuns(ctx context.Context, id codesage.RepositoryID) error {
 					WHERE repository_id = $1
 					ORDER BY id DESC
 					LIMIT $2)
-				AND id NOT IN (
-					SELECT published_run
-					FROM repositories
-					WHERE id = $1
-					UNION
+				AND id <> (
 					SELECT text_run
 					FROM repositories
 					WHERE id = $1)`, id, codesage.KeepRuns)

@@ -315,6 +315,45 @@ func TestErrorsOfTheDriverHaveKinds(t *testing.T) {
 	}
 }
 
+func TestPruneRemovesWhatACrashLeftOfADeletedRepository(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), filled(t), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.RepositoryBySession(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.CreateRun(t.Context(), store.NewRun{Repository: r.ID})
+	if err == nil {
+		run, err = s.StartRun(t.Context(), run.ID, time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What DeleteRepository has done when it is killed after its first step.
+	if _, err := s.writer.ExecContext(t.Context(), `UPDATE repositories SET deleted = 1`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Repository(t.Context(), r.ID); codesage.KindOf(err) != codesage.KindNotFound {
+		t.Errorf("Repository: got %v, want it gone", err)
+	}
+	if err := s.Report(t.Context(), run, codesage.Progress{}); codesage.KindOf(err) != codesage.KindConflict {
+		t.Errorf("Report: got %v, want the run overtaken", err)
+	}
+	if err := s.Prune(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"repositories", "runs", "files", "file_texts", "entities", "spans", "skips"} {
+		var n int
+		if err := s.writer.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM `+table).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%s has %d rows, %v", table, n, err)
+		}
+	}
+}
+
 func TestFreePagesGoBackToTheDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "codesage.db")

@@ -138,8 +138,8 @@ func (s *Store) pruneSnapshots(ctx context.Context, id codesage.RepositoryID, be
 			LIMIT ?)`, id, last, sweepRows)
 }
 
-// pruneRuns removes all but the newest runs, and those that the repository
-// points to.
+// pruneRuns removes all but the newest runs and the one that readers see, which
+// is the text run: it equals the published one once there is one.
 func (s *Store) pruneRuns(ctx context.Context, id codesage.RepositoryID) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
@@ -151,11 +151,7 @@ func (s *Store) pruneRuns(ctx context.Context, id codesage.RepositoryID) error {
 					WHERE repository_id = ?1
 					ORDER BY id DESC
 					LIMIT ?2)
-				AND id NOT IN (
-					SELECT published_run
-					FROM repositories
-					WHERE id = ?1
-					UNION
+				AND id <> (
 					SELECT text_run
 					FROM repositories
 					WHERE id = ?1)`, id, codesage.KeepRuns)

@@ -33,6 +33,18 @@ func Bench(b *testing.B, s store.Store) {
 	if r, err = s.Repository(ctx, r.ID); err != nil {
 		b.Fatal(err)
 	}
+	benchReads(b, s, r)
+	benchWrites(b, s, r)
+	began = time.Now()
+	if err := s.DeleteRepository(ctx, r.ID); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("delete: %v", time.Since(began))
+}
+
+// benchReads measures what tools read.
+func benchReads(b *testing.B, s store.Store, r codesage.Repository) {
+	ctx := b.Context()
 	sn, _ := r.Snapshot()
 	middle := benchPath(benchFiles / 2)
 	list := func(f store.EntityFilter) func() error {
@@ -66,12 +78,6 @@ func Bench(b *testing.B, s store.Store) {
 			}
 		})
 	}
-	benchWrites(b, s, r)
-	began = time.Now()
-	if err := s.DeleteRepository(ctx, r.ID); err != nil {
-		b.Fatal(err)
-	}
-	b.Logf("delete: %v", time.Since(began))
 }
 
 // benchWrites measures what a run writes.
