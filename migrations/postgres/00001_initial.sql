@@ -1,5 +1,7 @@
 -- Paths and names are text that sorts by its bytes. Text columns can't hold NUL:
 -- store/postgres escapes it in an order-keeping way. Times are NULL for none.
+-- An index entry has room for 2,700 bytes and a path may have 4,096: indexes hold
+-- the first 512 characters of a path, or its hash.
 
 -- +goose Up
 CREATE TABLE repositories (
@@ -82,10 +84,10 @@ CREATE TABLE files (
     entities      BIGINT  NOT NULL DEFAULT 0
 );
 
-CREATE INDEX files_path ON files (repository_id, path, from_run, until_run);
+CREATE INDEX files_path ON files (repository_id, left(path, 512), from_run, until_run);
 
 -- At most one file of a path is open.
-CREATE UNIQUE INDEX files_open ON files (repository_id, path)
+CREATE UNIQUE INDEX files_open ON files (repository_id, md5(path))
     WHERE until_run IS NULL;
 
 CREATE INDEX files_until ON files (repository_id, until_run)
@@ -126,9 +128,12 @@ CREATE TABLE spans (
 CREATE TABLE skips (
     run_id BIGINT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     path   TEXT   NOT NULL COLLATE "C",
-    reason TEXT   NOT NULL,
-    PRIMARY KEY (run_id, path)
+    reason TEXT   NOT NULL
 );
+
+CREATE UNIQUE INDEX skips_path ON skips (run_id, md5(path));
+
+CREATE INDEX skips_run ON skips (run_id, left(path, 512));
 
 -- +goose Down
 DROP TABLE skips;

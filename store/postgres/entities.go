@@ -42,7 +42,7 @@ const fromMatching = `
 		FROM files AS f
 		JOIN entities AS e ON e.file_id = f.id
 		WHERE ` + visible + ` AND ` + parsed + `
-			AND f.path >= $3 AND ($4 = '' OR f.path < $4)
+			AND left(f.path, 512) >= left($3, 512) AND f.path >= $3 AND ($4 = '' OR f.path < $4)
 			AND ($5 = '' OR e.type = $5)
 			AND ($6 = '' OR strpos(e.name_folded, $6) > 0)`
 
@@ -59,7 +59,7 @@ func countEntities(ctx context.Context, tx pgx.Tx, sn codesage.Snapshot, f store
 			SELECT COALESCE(SUM(f.entities), 0)
 			FROM files AS f
 			WHERE `+visible+` AND `+parsed+`
-				AND f.path >= $3 AND ($4 = '' OR f.path < $4)`, args[:4]...).Scan(&n)
+				AND left(f.path, 512) >= left($3, 512) AND f.path >= $3 AND ($4 = '' OR f.path < $4)`, args[:4]...).Scan(&n)
 		return n, err
 	}
 	err = tx.QueryRow(ctx, `
@@ -70,7 +70,7 @@ func countEntities(ctx context.Context, tx pgx.Tx, sn codesage.Snapshot, f store
 func selectEntities(ctx context.Context, tx pgx.Tx, sn codesage.Snapshot, f store.EntityFilter) ([]store.Located, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT f.path, f.language, `+entityColumns+fromMatching+`
-		ORDER BY f.path, e.line_start, e.id
+		ORDER BY left(f.path, 512), f.path, e.line_start, e.id
 		LIMIT $7`, append(matchArgs(sn, f), f.Limit)...)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func symbolsOf(ctx context.Context, tx pgx.Tx, sn codesage.Snapshot, path string
 	err = tx.QueryRow(ctx, `
 		SELECT f.id, COALESCE(`+parsed+`, FALSE)
 		FROM files AS f
-		WHERE `+visible+` AND f.path = $3`, sn.Repository, sn.Run, escaped(path)).Scan(&id, &been)
+		WHERE `+visible+` AND left(f.path, 512) = left($3, 512) AND f.path = $3`, sn.Repository, sn.Run, escaped(path)).Scan(&id, &been)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = noFile(path)
 	}

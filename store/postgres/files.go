@@ -12,6 +12,8 @@ import (
 )
 
 // visible is the condition under which snapshot $2 of repository $1 has a file f.
+// Statements that find files by path, or in its order, name the start of the path
+// too, since that is what the index holds.
 const visible = `f.repository_id = $1 AND f.from_run <= $2 AND (f.until_run IS NULL OR f.until_run > $2)`
 
 // parsed is the condition under which the symbol pass has been to f as snapshot
@@ -76,7 +78,7 @@ func (s *Store) File(ctx context.Context, sn codesage.Snapshot, path string) (t 
 			SELECT `+fileColumns+`, t.text
 			FROM files AS f
 			JOIN file_texts AS t ON t.file_id = f.id
-			WHERE `+visible+` AND f.path = $3`,
+			WHERE `+visible+` AND left(f.path, 512) = left($3, 512) AND f.path = $3`,
 			sn.Repository, sn.Run, escaped(path)).Scan(append(fileFields(&t.File), &text)...)
 		t.Text = string(text)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -93,8 +95,8 @@ func (s *Store) ListFiles(ctx context.Context, sn codesage.Snapshot, after strin
 		rows, err := tx.Query(ctx, `
 			SELECT `+fileColumns+`
 			FROM files AS f
-			WHERE `+visible+` AND f.path > $3
-			ORDER BY f.path
+			WHERE `+visible+` AND left(f.path, 512) >= left($3, 512) AND f.path > $3
+			ORDER BY left(f.path, 512), f.path
 			LIMIT $4`, sn.Repository, sn.Run, escaped(after), max(0, limit))
 		if err != nil {
 			return err
@@ -205,8 +207,8 @@ func (s *Store) ListSkips(ctx context.Context, sn codesage.Snapshot, after strin
 		rows, err := tx.Query(ctx, `
 			SELECT path, reason
 			FROM skips
-			WHERE `+ofRun+` AND path > $3
-			ORDER BY path
+			WHERE `+ofRun+` AND left(path, 512) >= left($3, 512) AND path > $3
+			ORDER BY left(path, 512), path
 			LIMIT $4`, sn.Run, sn.Repository, escaped(after), max(0, limit))
 		if err != nil {
 			return err

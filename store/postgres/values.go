@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"crypto/md5"
+	"fmt"
 	"strings"
 	"time"
 
@@ -33,14 +35,8 @@ func (e *escaped) ScanText(v pgtype.Text) error {
 	return nil
 }
 
-// escapeAll is escape for each of a list.
-func escapeAll(list []string) []string {
-	escapedList := make([]string, len(list))
-	for i, s := range list {
-		escapedList[i] = escape(s)
-	}
-	return escapedList
-}
+// pathHash is what md5 makes of a path in its column.
+func pathHash(path string) string { return fmt.Sprintf("%x", md5.Sum([]byte(escape(path)))) }
 
 // moment is a time in a column; the zero time is NULL.
 type moment time.Time

@@ -82,19 +82,19 @@ func (w *writer) write(ctx context.Context, l rowLock, fn func(tx pgx.Tx) error)
 
 // Put implements store.Writer. A file put twice in one run is the later one.
 func (w *writer) Put(ctx context.Context, files []store.Text) (ids []codesage.FileID, err error) {
-	paths := make([]string, len(files))
+	hashes := make([]string, len(files))
 	last := make(map[string]int, len(files))
 	for i, f := range files {
-		paths[i] = escape(f.Path)
+		hashes[i] = pathHash(f.Path)
 		last[f.Path] = i
 	}
 	err = w.write(ctx, shared, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `
 			DELETE FROM files
-			WHERE repository_id = $1 AND path = ANY($2) AND from_run = $3`, w.run.Repository, paths, w.run.ID); err != nil {
+			WHERE repository_id = $1 AND md5(path) = ANY($2) AND until_run IS NULL AND from_run = $3`, w.run.Repository, hashes, w.run.ID); err != nil {
 			return err
 		}
-		if err := w.end(ctx, tx, paths); err != nil {
+		if err := w.end(ctx, tx, hashes); err != nil {
 			return err
 		}
 		if ids, err = selectIDs[codesage.FileID](ctx, tx, `
@@ -133,20 +133,22 @@ func (w *writer) copyFiles(ctx context.Context, tx pgx.Tx, files []store.Text, i
 	return err
 }
 
-// end ends the base's files of paths, which are escaped.
-func (w *writer) end(ctx context.Context, tx pgx.Tx, paths []string) error {
+// end ends the base's files of the paths that have these hashes.
+func (w *writer) end(ctx context.Context, tx pgx.Tx, hashes []string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE files
 		SET until_run = $1
-		WHERE repository_id = $2 AND path = ANY($3) AND until_run IS NULL AND from_run < $1`, w.run.ID, w.run.Repository, paths)
+		WHERE repository_id = $2 AND md5(path) = ANY($3) AND until_run IS NULL AND from_run < $1`, w.run.ID, w.run.Repository, hashes)
 	return err
 }
 
 // Remove implements store.Writer.
 func (w *writer) Remove(ctx context.Context, paths []string) error {
-	return w.write(ctx, shared, func(tx pgx.Tx) error {
-		return w.end(ctx, tx, escapeAll(paths))
-	})
+	hashes := make([]string, len(paths))
+	for i, path := range paths {
+		hashes[i] = pathHash(path)
+	}
+	return w.write(ctx, shared, func(tx pgx.Tx) error { return w.end(ctx, tx, hashes) })
 }
 
 // Stamp implements store.Writer.
@@ -181,7 +183,7 @@ func (w *writer) PutSkips(ctx context.Context, skips []codesage.Skip) error {
 			INSERT INTO skips (run_id, path, reason)
 			SELECT $1, u.path, u.reason
 			FROM unnest($2::TEXT[], $3::TEXT[]) AS u (path, reason)
-			ON CONFLICT (run_id, path) DO UPDATE SET reason = excluded.reason`, w.run.ID, paths, reasons)
+			ON CONFLICT (run_id, md5(path)) DO UPDATE SET reason = excluded.reason`, w.run.ID, paths, reasons)
 		return err
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -178,6 +179,39 @@ var writerPromises = []promise{
 		_, total, err = s.ListSkips(s.Context(), sn, "", 99)
 		s.must(err)
 		s.same("skips of the next run", total, 0)
+	}},
+	{"long paths are stored", func(s *suite) {
+		rnd := rand.New(rand.NewPCG(1, 2))
+		start := make([]rune, 1000) // of three bytes each, without a pattern
+		for i := range start {
+			start[i] = 0x4e00 + rune(rnd.IntN(0x5000))
+		}
+		a, b := string(start)+strings.Repeat("a", 1096), string(start)+strings.Repeat("b", 1096)
+		skip := codesage.Skip{Path: a, Reason: codesage.SkipBinary}
+		r, old := s.indexed(folder("a"), text("0", "1"), text(b, "1"), text(a, "1"))
+		w := s.begin(s.next(r.ID), old.Run)
+		ids := s.put(w, text(a, "2"))
+		s.must(w.PutSymbols(s.Context(), []store.Symbols{{File: ids[0], Parser: 1, Entities: []codesage.Entity{function("f", 1)}}}))
+		s.must(w.Remove(s.Context(), []string{b}))
+		s.must(w.PutSkips(s.Context(), []codesage.Skip{skip}))
+		s.must(w.PutSkips(s.Context(), []codesage.Skip{{Path: b, Reason: codesage.SkipBinary}, skip}))
+		s.must(w.Publish(s.Context(), codesage.Outcome{}))
+		_, sn := s.read(r.ID)
+		s.same("paths before", s.paths(old), []string{"0", a, b})
+		s.same("paths", s.paths(sn), []string{"0", a})
+		f, err := s.File(s.Context(), sn, a)
+		s.must(err)
+		s.same("text", f.Text, "2")
+		page, err := s.ListFiles(s.Context(), old, a, 9)
+		s.must(err)
+		s.same("files after", len(page), 1)
+		_, total, err := s.ListEntities(s.Context(), sn, store.EntityFilter{PathPrefix: a[:4000], Limit: 9})
+		s.must(err)
+		s.same("entities with the prefix", total, 1)
+		skips, total, err := s.ListSkips(s.Context(), sn, a, 9)
+		s.must(err)
+		s.same("skips after", skips, []codesage.Skip{{Path: b, Reason: codesage.SkipBinary}})
+		s.same("skips", total, 2)
 	}},
 	{"a large batch and a large text are stored", func(s *suite) {
 		var in []store.Text
