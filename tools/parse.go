@@ -41,6 +41,9 @@ func (s Schema) Parse(raw json.RawMessage) (Arguments, []Fault) {
 			args[f.Name] = v
 		}
 	}
+	for _, name := range s.Ignored {
+		delete(values, name)
+	}
 	for _, name := range names {
 		if value, unknown := values[name]; unknown {
 			faults = append(faults, Fault{"extra_forbidden", []any{name}, "Extra inputs are not permitted", value})
@@ -78,6 +81,9 @@ func members(raw json.RawMessage) (names []string, values map[string]json.RawMes
 func (f Field) parse(raw json.RawMessage) (any, []Fault) {
 	if raw == nil || f.Nullable && string(raw) == "null" {
 		return f.Default, nil
+	}
+	if f.Advisory {
+		f = Field{Name: f.Name, Type: f.Type, Required: f.Required, Nullable: f.Nullable, Default: f.Default}
 	}
 	switch f.Type {
 	case Integer:

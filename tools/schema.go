@@ -14,8 +14,9 @@ const (
 // Schema is the model of a tool's arguments. Fields are checked, and their
 // faults listed, in this order; unknown arguments come last.
 type Schema struct {
-	Title  string // "SearchCodeArgs"
-	Fields []Field
+	Title   string // "SearchCodeArgs"
+	Fields  []Field
+	Ignored []string // names that are taken and not looked at; clients don't see them
 }
 
 // Field is one argument. The zero value of a limit means none.
@@ -32,6 +33,7 @@ type Field struct {
 	Min, Max    *int
 	Enum        []string
 	Pattern     string // RE2 syntax, searched in the text; it must compile
+	Advisory    bool   // the limits are for clients to see; the tool checks them in its own words
 }
 
 // Arguments are checked arguments by name: string, int, bool or []string. A
