@@ -25,12 +25,12 @@ import (
 	"codesage/tools"
 )
 
-// Deps is what the API needs. Store, Catalog, Engine and Toolsets must be set;
-// everything else may be left zero.
+// Deps is what the API needs. Store, Catalog and Toolsets must be set; everything
+// else may be left zero.
 type Deps struct {
 	Store   store.Store
 	Catalog *catalog.Catalog
-	Engine  search.Engine
+	Engine  search.Engine // nil when search isn't configured
 
 	// Toolsets are the sets that are served, "repositories" and, when it is
 	// there, "sessions". Callers choose with ?toolset=; `all` is made of both.

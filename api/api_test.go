@@ -79,7 +79,7 @@ func newEnv(t *testing.T, set func(*Deps)) *env {
 		Store: e.store, Engine: e.engine, Now: e.clock.Now, Log: log,
 		Toolsets: []tools.Set{testTools(), {Name: "sessions", Tools: sessionTools()}},
 		Catalog: catalog.New(catalog.Options{
-			Store: e.store, Queue: quietQueue{}, Log: log, CheckRoot: checkRoot, Preflight: preflight,
+			Store: e.store, Queue: quietQueue{}, Log: log, CheckRoot: checkRoot, Hosts: fewHosts{},
 		}),
 	}
 	if set != nil {
@@ -105,23 +105,32 @@ func checkRoot(path string) (string, error) {
 	return path, nil
 }
 
-// preflight knows a few URLs.
-func preflight(_ context.Context, url, branch string) (codesage.Repository, error) {
+// fewHosts knows a few URLs.
+type fewHosts struct{}
+
+func (fewHosts) Parse(url, branch string) (codesage.Repository, error) {
 	name, ok := strings.CutPrefix(url, "https://github.com/")
-	switch {
-	case !ok:
+	if !ok {
 		return codesage.Repository{}, codesage.Errorf(codesage.KindInvalid, "url: Invalid repository URL (only https is supported): %s", url)
-	case name == "octo/gone":
-		return codesage.Repository{}, codesage.Errorf(codesage.KindNotFound, "GitHub repository octo/gone was not found. Check the URL; if it's private, the server's GITHUB_TOKEN needs access.")
-	case name == "octo/down":
-		return codesage.Repository{}, codesage.Errorf(codesage.KindUnavailable, "Could not reach GitHub; try again.")
-	case name == "octo/slow":
-		return codesage.Repository{}, codesage.Errorf(codesage.KindTimeout, "GitHub did not respond in time; try again.")
 	}
 	return codesage.Repository{
 		Name: name, Session: strings.ReplaceAll(name, "/", "-"), Source: codesage.SourceGit, URL: url, Branch: branch,
 	}, nil
 }
+
+func (fewHosts) Preflight(_ context.Context, repo codesage.Repository) error {
+	switch repo.Name {
+	case "octo/gone":
+		return codesage.Errorf(codesage.KindNotFound, "GitHub repository octo/gone was not found. Check the URL; if it's private, the server's GITHUB_TOKEN needs access.")
+	case "octo/down":
+		return codesage.Errorf(codesage.KindUnavailable, "Could not reach GitHub; try again.")
+	case "octo/slow":
+		return codesage.Errorf(codesage.KindTimeout, "GitHub did not respond in time; try again.")
+	}
+	return nil
+}
+
+func (fewHosts) Head(context.Context, codesage.Repository) (string, error) { return "", nil }
 
 // testTools is a toolset whose tools end in every way that a tool can.
 func testTools() tools.Set {

@@ -18,7 +18,10 @@ func (s *server) alive(c *gin.Context) { answer(c, http.StatusOK, gin.H{"status"
 // ready says whether the parts answer, and names those that don't. Why they
 // don't is for the log.
 func (s *server) ready(c *gin.Context) {
-	checks := map[string]func(context.Context) error{"store": s.Store.Ping, "search": s.Engine.Ping}
+	checks := map[string]func(context.Context) error{"store": s.Store.Ping}
+	if s.Engine != nil {
+		checks["search"] = s.Engine.Ping
+	}
 	for name, check := range s.Checks {
 		checks[name] = check
 	}

@@ -4,26 +4,13 @@ import (
 	"time"
 
 	"codesage"
+	"codesage/tools/repositories"
 )
-
-// listed is a repository as list_repositories shows it.
-type listed struct {
-	ID            codesage.RepositoryID `json:"id"`
-	Name          string                `json:"name"`
-	URL           *string               `json:"url"`
-	Branch        *string               `json:"branch"`
-	CommitSHA     *string               `json:"commit_sha"`
-	Status        codesage.Status       `json:"status"`
-	TotalFiles    int                   `json:"total_files"`
-	TotalEntities int                   `json:"total_entities"`
-	ErrorMessage  *string               `json:"error_message"`
-	ProcessedAt   *string               `json:"processed_at"`
-}
 
 // object is a repository as REST shows it: what list_repositories shows, and
 // more.
 type object struct {
-	listed
+	repositories.Listed
 	Session        string              `json:"session"`
 	Source         codesage.SourceKind `json:"source"`
 	ProcessedFiles int                 `json:"processed_files"`
@@ -34,18 +21,9 @@ type object struct {
 	UpdatedAt      *string             `json:"updated_at"`
 }
 
-func list(r codesage.Repository) listed {
-	return listed{
-		ID: r.ID, Name: r.Name, URL: optional(r.URL), Branch: optional(r.Branch),
-		CommitSHA: optional(r.CommitSHA()), Status: r.Status(),
-		TotalFiles: r.Counted().TotalFiles, TotalEntities: r.TotalEntities(),
-		ErrorMessage: optional(r.ErrorMessage()), ProcessedAt: timestamp(r.ProcessedAt()),
-	}
-}
-
 func newObject(r codesage.Repository) object {
 	o := object{
-		listed: list(r), Session: r.Session, Source: r.Source,
+		Listed: repositories.List(r), Session: r.Session, Source: r.Source,
 		ProcessedFiles: r.Counted().ProcessedFiles, Description: optional(r.Description),
 		CreatedAt: timestamp(r.CreatedAt), UpdatedAt: timestamp(r.UpdatedAt),
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -29,28 +30,40 @@ type limiter struct {
 	shared counter // nil = only this process
 	local  counter
 	log    *slog.Logger
+	now    func() time.Time
+	away   atomic.Int64 // until when the shared counter is not asked, in Unix nanoseconds
 }
 
+// awayTime is how long Redis is left alone after it did not answer, so that not
+// every request waits for it.
+const awayTime = 5 * time.Second
+
 func newLimiter(d Deps) *limiter {
-	l := &limiter{local: newMemoryCounter(d.Now), log: d.Log}
+	l := &limiter{local: newMemoryCounter(d.Now), log: d.Log, now: d.Now}
 	if d.Redis != nil {
 		l.shared = redisCounter{d.Redis}
 	}
 	return l
 }
 
-func (l *limiter) add(ctx context.Context, key string, n int) (int, int) {
-	count, left, err := 0, time.Duration(0), error(nil)
-	if l.shared != nil {
-		if count, left, err = l.shared.add(ctx, key, n); err != nil {
+// add counts n more under a key and returns the count of its window and the
+// seconds that are left of it.
+func (l *limiter) add(ctx context.Context, key string, n int) (count, seconds int) {
+	if l.shared != nil && l.now().UnixNano() >= l.away.Load() {
+		count, left, err := l.shared.add(ctx, key, n)
+		if err == nil {
+			return count, wholeSeconds(left)
+		}
+		if ctx.Err() == nil {
+			l.away.Store(l.now().Add(awayTime).UnixNano())
 			l.log.Warn("rate limits are counted in this process while Redis is away", "err", err)
 		}
 	}
-	if l.shared == nil || err != nil {
-		count, left, _ = l.local.add(ctx, key, n)
-	}
-	return count, int((left + time.Second - 1) / time.Second)
+	count, left, _ := l.local.add(ctx, key, n)
+	return count, wholeSeconds(left)
 }
+
+func wholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // blocked returns for how many seconds more an address may send no keys.
 func (l *limiter) blocked(ctx context.Context, addr string) (seconds int) {

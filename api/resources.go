@@ -12,6 +12,7 @@ import (
 	"codesage"
 	"codesage/mcp"
 	"codesage/tools"
+	"codesage/tools/repositories"
 )
 
 // maxListedFiles is how many files the files resource lists.
@@ -69,9 +70,9 @@ func (s *server) repositoryList(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list repositories: %w", err)
 	}
-	objects := make([]listed, len(all))
+	objects := make([]repositories.Listed, len(all))
 	for i, r := range all {
-		objects[i] = list(r)
+		objects[i] = repositories.List(r)
 	}
 	return map[string]any{"repositories": objects}, nil
 }

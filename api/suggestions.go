@@ -28,7 +28,7 @@ func (s *server) suggest(c *gin.Context) {
 	}
 	names := []string{}
 	text := strings.TrimSpace(args.String("query"))
-	if utf8.RuneCountInString(text) >= 2 && len(text) <= search.MaxQueryBytes {
+	if s.Engine != nil && utf8.RuneCountInString(text) >= 2 && len(text) <= search.MaxQueryBytes {
 		limit, _ := args.Int("limit")
 		id, one := args.Int("repository_id")
 		found, err := s.suggestions(c.Request.Context(), text, id, one, limit)

@@ -4,6 +4,7 @@
 package bridge
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -237,9 +238,11 @@ func withoutNulls(arguments json.RawMessage) json.RawMessage {
 			delete(given, name)
 		}
 	}
-	kept, err := json.Marshal(given)
-	if err != nil {
+	var kept bytes.Buffer
+	e := json.NewEncoder(&kept)
+	e.SetEscapeHTML(false) // values stay as they came
+	if e.Encode(given) != nil {
 		return arguments
 	}
-	return kept
+	return bytes.TrimSpace(kept.Bytes())
 }
