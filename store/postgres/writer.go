@@ -91,7 +91,7 @@ func (w *writer) Put(ctx context.Context, files []store.Text) (ids []codesage.Fi
 	err = w.write(ctx, shared, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `
 			DELETE FROM files
-			WHERE repository_id = $1 AND md5(path) = ANY($2) AND until_run IS NULL AND from_run = $3`, w.run.Repository, hashes, w.run.ID); err != nil {
+			WHERE repository_id = $1 AND md5(path) = ANY($2) AND until_run IS NULL AND from_run + 0 = $3`, w.run.Repository, hashes, w.run.ID); err != nil {
 			return err
 		}
 		if err := w.end(ctx, tx, hashes); err != nil {
@@ -133,12 +133,13 @@ func (w *writer) copyFiles(ctx context.Context, tx pgx.Tx, files []store.Text, i
 	return err
 }
 
-// end ends the base's files of the paths that have these hashes.
+// end ends the base's files of the paths that have these hashes. The sum keeps
+// PostgreSQL from the index on from_run, which has nearly every file.
 func (w *writer) end(ctx context.Context, tx pgx.Tx, hashes []string) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE files
 		SET until_run = $1
-		WHERE repository_id = $2 AND md5(path) = ANY($3) AND until_run IS NULL AND from_run < $1`, w.run.ID, w.run.Repository, hashes)
+		WHERE repository_id = $2 AND md5(path) = ANY($3) AND until_run IS NULL AND from_run + 0 < $1`, w.run.ID, w.run.Repository, hashes)
 	return err
 }
 
