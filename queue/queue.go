@@ -46,23 +46,62 @@ func New(rdb redis.UniversalClient) *Queue {
 	}
 }
 
-// Enqueue adds a run's task. A run whose attempt is in the queue already is no
-// error. KindUnavailable when Redis can't be reached.
+// Enqueue adds a run's task. A run whose attempt waits in the queue already is
+// no error. KindUnavailable when Redis can't be reached.
 func (q *Queue) Enqueue(ctx context.Context, run codesage.Run) error {
-	task := asynq.NewTask(taskType, []byte(strconv.FormatInt(int64(run.ID), 10)))
-	_, err := q.client.EnqueueContext(ctx, task,
-		asynq.TaskID(fmt.Sprintf("%d-%d", run.ID, run.Attempt)),
-		asynq.Queue(string(run.Priority)),
-		asynq.MaxRetry(0),
-		asynq.Timeout(taskTimeout))
-	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
+	ctx, cancel := context.WithTimeout(ctx, enqueueTime)
+	defer cancel()
+	if err := q.enqueue(ctx, run); err != nil {
 		return &codesage.Error{Kind: codesage.KindUnavailable, Message: "The job queue can't be reached; try again later.", Err: err}
 	}
 	return nil
 }
 
+// enqueue adds a task under the name of the run's attempt. When that name is
+// taken by a task that waits, there is nothing to do. One that has ended is out
+// of date, and makes room. One that is active belongs to a worker that is about
+// to take the run up, or that died before it could: asynq finds that out in a
+// minute or two, and a second task, which does no harm, at once.
+func (q *Queue) enqueue(ctx context.Context, run codesage.Run) error {
+	task := asynq.NewTask(taskType, []byte(strconv.FormatInt(int64(run.ID), 10)))
+	queue := string(run.Priority)
+	for n := range maxNames {
+		id := fmt.Sprintf("%d-%d", run.ID, run.Attempt)
+		if n > 0 {
+			id = fmt.Sprintf("%s-%d", id, n)
+		}
+		_, err := q.client.EnqueueContext(ctx, task,
+			asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(0), asynq.Timeout(taskTimeout))
+		if !errors.Is(err, asynq.ErrTaskIDConflict) {
+			return err
+		}
+		there, err := q.inspector.GetTaskInfo(queue, id)
+		switch {
+		case errors.Is(err, asynq.ErrTaskNotFound):
+			return nil // it has just ended; the next sweep sees what came of it
+		case err != nil:
+			return err
+		case there.State == asynq.TaskStateArchived, there.State == asynq.TaskStateCompleted:
+			if err := q.inspector.DeleteTask(queue, id); err != nil && !errors.Is(err, asynq.ErrTaskNotFound) {
+				return err
+			}
+		case there.State != asynq.TaskStateActive:
+			return nil
+		}
+	}
+	return nil
+}
+
+// maxNames bounds how many tasks one attempt may have.
+const maxNames = 8
+
+// enqueueTime bounds how long a request waits for the queue.
+const enqueueTime = 4 * time.Second
+
 // Cancel tells whichever worker has the run to stop.
 func (q *Queue) Cancel(ctx context.Context, run codesage.RunID) error {
+	ctx, cancel := context.WithTimeout(ctx, enqueueTime)
+	defer cancel()
 	if err := q.redis.Publish(ctx, cancelChannel, int64(run)).Err(); err != nil {
 		return fmt.Errorf("publish cancel of run %d: %w", run, err)
 	}
@@ -92,6 +131,20 @@ func (q *Queue) Depths() ([]Depth, error) {
 		depths = append(depths, Depth{Queue: name, Waiting: info.Pending, Active: info.Active, Age: info.Latency})
 	}
 	return depths, nil
+}
+
+// Hosts lists the names of the machines that have a live worker. A worker that
+// died is listed for ten seconds more.
+func (q *Queue) Hosts() ([]string, error) {
+	servers, err := q.inspector.Servers()
+	if err != nil {
+		return nil, fmt.Errorf("list workers: %w", err)
+	}
+	hosts := make([]string, len(servers))
+	for i, s := range servers {
+		hosts[i] = s.Host
+	}
+	return hosts, nil
 }
 
 // Ping reports whether Redis answers.

@@ -7,18 +7,42 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"codesage"
 	"codesage/queue"
+	"codesage/queue/redistest"
 )
 
 const patience = 20 * time.Second
 
+// onEach runs a test on a Redis in the process and on a real one.
+func onEach(t *testing.T, test func(t *testing.T, rdb redis.UniversalClient)) {
+	t.Helper()
+	t.Run("in process", func(t *testing.T) {
+		rdb := queue.NewEmbedded()
+		t.Cleanup(func() { _ = rdb.Close() })
+		test(t, rdb)
+	})
+	t.Run("server", func(t *testing.T) {
+		test(t, connect(t, redistest.Start(t).URL))
+	})
+}
+
+func connect(t *testing.T, url string) redis.UniversalClient {
+	t.Helper()
+	rdb, err := queue.Connect(url, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rdb.Close() })
+	return rdb
+}
+
 // start runs a server whose handler passes each run to the returned channel and
 // then waits for release or the end of its context.
-func start(t *testing.T, concurrency int) (q *queue.Queue, started chan codesage.RunID, ended chan error, release chan struct{}, s *queue.Server) {
+func start(t *testing.T, rdb redis.UniversalClient, concurrency int) (q *queue.Queue, started chan codesage.RunID, ended chan error, release chan struct{}, s *queue.Server) {
 	t.Helper()
-	rdb := queue.NewEmbedded()
-	t.Cleanup(func() { _ = rdb.Close() })
 	started, ended, release = make(chan codesage.RunID, 100), make(chan error, 100), make(chan struct{})
 	s = queue.NewServer(queue.ServerOptions{
 		Redis: rdb, Concurrency: concurrency, Poll: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
@@ -64,100 +88,110 @@ func run(id codesage.RunID, attempt int, p codesage.Priority) codesage.Run {
 }
 
 func TestTheSameAttemptRunsOnce(t *testing.T) {
-	q, started, _, release, s := start(t, 4)
-	for range 3 {
-		if err := q.Enqueue(t.Context(), run(7, 0, codesage.PriorityFirst)); err != nil {
+	onEach(t, func(t *testing.T, rdb redis.UniversalClient) {
+		q, started, _, release, s := start(t, rdb, 4)
+		for range 3 {
+			if err := q.Enqueue(t.Context(), run(7, 0, codesage.PriorityFirst)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := q.Enqueue(t.Context(), run(8, 0, codesage.PriorityRefresh)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := q.Enqueue(t.Context(), run(8, 0, codesage.PriorityRefresh)); err != nil {
-		t.Fatal(err)
-	}
-	got := map[codesage.RunID]int{receive(t, started): 1}
-	got[receive(t, started)]++
-	if got[7] != 1 || got[8] != 1 {
-		t.Errorf("started %v", got)
-	}
-	close(release)
-	shutdown(t, s)
-	if len(started) != 0 {
-		t.Errorf("run %d started again", <-started)
-	}
+		got := map[codesage.RunID]int{receive(t, started): 1}
+		got[receive(t, started)]++
+		if got[7] != 1 || got[8] != 1 {
+			t.Errorf("started %v", got)
+		}
+		close(release)
+		shutdown(t, s)
+		if len(started) != 0 {
+			t.Errorf("run %d started again", <-started)
+		}
+	})
 }
 
 func TestAFinishedAttemptCanBeEnqueuedAgain(t *testing.T) {
-	q, started, ended, release, s := start(t, 1)
-	defer shutdown(t, s)
-	close(release)
-	for range 2 {
-		if err := q.Enqueue(t.Context(), run(7, 0, codesage.PriorityFirst)); err != nil {
-			t.Fatal(err)
+	onEach(t, func(t *testing.T, rdb redis.UniversalClient) {
+		q, started, ended, release, s := start(t, rdb, 1)
+		defer shutdown(t, s)
+		close(release)
+		for range 2 {
+			if err := q.Enqueue(t.Context(), run(7, 0, codesage.PriorityFirst)); err != nil {
+				t.Fatal(err)
+			}
+			receive(t, started)
+			receive(t, ended)
+			waitUntil(t, func() bool {
+				d, err := q.Depths()
+				return err == nil && len(d) == 1 && d[0].Active == 0
+			})
 		}
-		receive(t, started)
-		receive(t, ended)
-		waitUntil(t, func() bool {
-			d, err := q.Depths()
-			return err == nil && len(d) == 1 && d[0].Active == 0
-		})
-	}
+	})
 }
 
 func TestCancelReachesTheHandler(t *testing.T) {
-	q, started, ended, _, s := start(t, 2)
-	defer shutdown(t, s)
-	if err := q.Enqueue(t.Context(), run(3, 1, codesage.PriorityFirst)); err != nil {
-		t.Fatal(err)
-	}
-	receive(t, started)
-	if err := q.Cancel(t.Context(), 3); err != nil {
-		t.Fatal(err)
-	}
-	if cause := receive(t, ended); !errors.Is(cause, queue.ErrCancelled) {
-		t.Errorf("got %v", cause)
-	}
+	onEach(t, func(t *testing.T, rdb redis.UniversalClient) {
+		q, started, ended, _, s := start(t, rdb, 2)
+		defer shutdown(t, s)
+		if err := q.Enqueue(t.Context(), run(3, 1, codesage.PriorityFirst)); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, started)
+		if err := q.Cancel(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+		if cause := receive(t, ended); !errors.Is(cause, queue.ErrCancelled) {
+			t.Errorf("got %v", cause)
+		}
+	})
 }
 
 func TestShutdownWaitsForHandlers(t *testing.T) {
-	q, started, ended, _, s := start(t, 2)
-	if err := q.Enqueue(t.Context(), run(3, 1, codesage.PriorityFirst)); err != nil {
-		t.Fatal(err)
-	}
-	receive(t, started)
-	shutdown(t, s)
-	if len(ended) != 1 {
-		t.Fatal("shutdown returned before the handler")
-	}
-	if cause := <-ended; !errors.Is(cause, queue.ErrShutdown) {
-		t.Errorf("got %v", cause)
-	}
+	onEach(t, func(t *testing.T, rdb redis.UniversalClient) {
+		q, started, ended, _, s := start(t, rdb, 2)
+		if err := q.Enqueue(t.Context(), run(3, 1, codesage.PriorityFirst)); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, started)
+		shutdown(t, s)
+		if len(ended) != 1 {
+			t.Fatal("shutdown returned before the handler")
+		}
+		if cause := <-ended; !errors.Is(cause, queue.ErrShutdown) {
+			t.Errorf("got %v", cause)
+		}
+	})
 }
 
 func TestAFirstIndexGoesBeforeARefresh(t *testing.T) {
-	q, started, _, release, s := start(t, 1)
-	defer shutdown(t, s)
-	if err := q.Enqueue(t.Context(), run(1, 0, codesage.PriorityFirst)); err != nil {
-		t.Fatal(err)
-	}
-	receive(t, started)
-	for id := codesage.RunID(10); id < 40; id++ {
-		p := codesage.PriorityRefresh
-		if id >= 25 {
-			p = codesage.PriorityFirst
-		}
-		if err := q.Enqueue(t.Context(), run(id, 0, p)); err != nil {
+	onEach(t, func(t *testing.T, rdb redis.UniversalClient) {
+		q, started, _, release, s := start(t, rdb, 1)
+		defer shutdown(t, s)
+		if err := q.Enqueue(t.Context(), run(1, 0, codesage.PriorityFirst)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	close(release)
-	first := 0
-	for range 15 {
-		if receive(t, started) >= 25 {
-			first++
+		receive(t, started)
+		for id := codesage.RunID(10); id < 40; id++ {
+			p := codesage.PriorityRefresh
+			if id >= 25 {
+				p = codesage.PriorityFirst
+			}
+			if err := q.Enqueue(t.Context(), run(id, 0, p)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if first < 8 {
-		t.Errorf("of the first 15 runs %d were first indexes", first)
-	}
+		close(release)
+		first := 0
+		for range 15 {
+			if receive(t, started) >= 25 {
+				first++
+			}
+		}
+		if first < 8 {
+			t.Errorf("of the first 15 runs %d were first indexes", first)
+		}
+	})
 }
 
 func waitUntil(t *testing.T, ok func() bool) {

@@ -1,0 +1,90 @@
+package queue_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"codesage"
+	"codesage/queue"
+	"codesage/queue/redistest"
+)
+
+func TestAddressesAreCheckedWithoutShowingThePassword(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"redis://:hunter2@host:port", "http://:hunter2@host:1", "redis://:hunter2@host:1/x", "redis://:hunter2@ho st:1"} {
+		_, err := queue.Connect(url, slog.New(slog.DiscardHandler))
+		if codesage.KindOf(err) != codesage.KindInvalid || !strings.Contains(err.Error(), "REDIS_URL") {
+			t.Errorf("%s: got %v", url, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the password is shown: %v", url, err)
+		}
+	}
+}
+
+func TestARedisThatIsAwayIsUnavailableAndFoundAgain(t *testing.T) {
+	server := redistest.StartPrivate(t)
+	rdb := connect(t, server.URL)
+	q, started, _, release, s := start(t, rdb, 2)
+	server.Crash(t)
+	began := time.Now()
+	if err := q.Enqueue(t.Context(), run(1, 0, codesage.PriorityFirst)); codesage.KindOf(err) != codesage.KindUnavailable {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the answer took %s", took)
+	}
+	server.Restart(t)
+	waitUntil(t, func() bool { return q.Enqueue(t.Context(), run(1, 0, codesage.PriorityFirst)) == nil })
+	if got := receive(t, started); got != 1 {
+		t.Errorf("got run %d", got)
+	}
+	close(release)
+	shutdown(t, s)
+}
+
+// A worker that is killed between taking a task and taking up its run leaves
+// the task active under the name that the next sweep uses.
+func TestATaskThatADeadWorkerTookDoesNotBlockItsRun(t *testing.T) {
+	server := redistest.Start(t)
+	rdb := connect(t, server.URL)
+	first := queue.New(rdb)
+	if err := first.Enqueue(t.Context(), run(4, 0, codesage.PriorityFirst)); err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan struct{})
+	dead := asynq.NewServerFromRedisClient(connect(t, server.URL), asynq.Config{
+		ShutdownTimeout: time.Second,
+		Queues:          queue.Queues, TaskCheckInterval: 20 * time.Millisecond, LogLevel: asynq.FatalLevel,
+	})
+	never := make(chan struct{})
+	t.Cleanup(func() {
+		close(never)
+		dead.Shutdown()
+	})
+	if err := dead.Start(asynq.HandlerFunc(func(_ context.Context, _ *asynq.Task) error {
+		close(taken)
+		<-never
+		return nil
+	})); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, taken)
+	dead.Stop()
+	q, started, _, release, s := start(t, rdb, 2)
+	for range 3 { // several sweeps
+		if err := q.Enqueue(t.Context(), run(4, 0, codesage.PriorityFirst)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := receive(t, started); got != 4 {
+		t.Errorf("got run %d", got)
+	}
+	close(release)
+	shutdown(t, s)
+}
