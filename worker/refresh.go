@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	roundInterval = 10 * time.Second // how often the refresher looks who is due
-	checksAtOnce  = 4                // hosts that are asked at the same time
-	roundChecks   = 64               // repositories in one round; the rest waits for the next
+	roundInterval = 10 * time.Second // how often the refresher looks who is due, for long intervals
+	shortestRound = time.Second
+	checksAtOnce  = 4  // hosts that are asked at the same time
+	roundChecks   = 64 // repositories in one round; the rest waits for the next
 
 	// startSpread is over how long the checks of a server's start are spread when
 	// there is no interval.
@@ -80,7 +81,11 @@ func (r *Refresher) Soon(id codesage.RepositoryID) {
 
 // Run checks until ctx ends.
 func (r *Refresher) Run(ctx context.Context) {
-	ticker := time.NewTicker(roundInterval)
+	every := roundInterval
+	if r.o.Interval > 0 {
+		every = min(every, max(r.o.Interval/2, shortestRound))
+	}
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		if err := r.round(ctx, time.Now()); err != nil && ctx.Err() == nil {

@@ -33,9 +33,12 @@ type Sweeper struct {
 	Engine search.Engine
 	Log    *slog.Logger
 
-	once       sync.Once
-	wake       chan struct{}
-	known      map[codesage.RepositoryID]bool                         // repositories at the last look
+	once sync.Once
+	wake chan struct{}
+
+	mu    sync.Mutex
+	known map[codesage.RepositoryID]bool // repositories at the last look, and those worked on since
+
 	lastNeeded map[codesage.RepositoryID]map[codesage.RunID]time.Time // when a run's search files were last in use
 }
 
@@ -65,6 +68,17 @@ func (s *Sweeper) Soon() {
 	case s.waker() <- struct{}{}:
 	default:
 	}
+}
+
+// saw notes a repository that a worker writes to, so that its deletion is noticed
+// even when it comes before the next look.
+func (s *Sweeper) saw(id codesage.RepositoryID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[codesage.RepositoryID]bool{}
+	}
+	s.known[id] = true
 }
 
 func (s *Sweeper) waker() chan struct{} {
@@ -110,6 +124,8 @@ func (s *Sweeper) someGone(ctx context.Context) bool {
 	for _, r := range repos {
 		now[r.ID] = true
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	gone := false
 	for id := range s.known {
 		gone = gone || !now[id]

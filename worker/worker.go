@@ -32,8 +32,8 @@ type Worker struct {
 	Queue    *queue.Queue
 	Log      *slog.Logger
 
-	// Refresher, when set, is told of each git run that ended, and Sweeper of each
-	// run that did not complete.
+	// Refresher, when set, is told of each git run that ended, and Sweeper of the
+	// repositories that are worked on and of each run that did not complete.
 	Refresher *Refresher
 	Sweeper   *Sweeper
 }
@@ -62,6 +62,9 @@ func (w *Worker) Handle(ctx context.Context, id codesage.RunID) error {
 	log := w.Log.With("run", run.ID, "repository", repo.Name, "attempt", run.Attempt)
 	if repo.TextRun == run.ID {
 		return w.resume(ctx, repo, run)
+	}
+	if w.Sweeper != nil {
+		w.Sweeper.saw(repo.ID)
 	}
 	log.Info("run started", "trigger", run.Trigger)
 	if w.Refresher != nil && repo.Source == codesage.SourceGit {
