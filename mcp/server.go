@@ -23,6 +23,9 @@ import (
 	"codesage/tools"
 )
 
+// LatestProtocol is the newest version of MCP that the server negotiates.
+const LatestProtocol = protocol.LATEST_PROTOCOL_VERSION
+
 // Backend answers the requests of MCP clients. It is called by several
 // goroutines at once.
 type Backend interface {

@@ -9,6 +9,7 @@ import (
 
 	"codesage/bridge"
 	"codesage/tools/repositories"
+	"codesage/tools/sessions"
 )
 
 func bridgeCommand(t terminal) *cobra.Command {
@@ -34,6 +35,7 @@ func bridgeCommand(t terminal) *cobra.Command {
 				AllowInsecure: a.insecure,
 				Toolset:       strings.TrimSpace(t.getenv("CODESAGE_TOOLSET")),
 				Repositories:  repositories.Specs(),
+				Sessions:      sessions.Specs(),
 				Name:          "codesage",
 				Version:       versionText(),
 				LogLevel:      level,

@@ -19,7 +19,6 @@ import (
 	"codesage/config"
 	"codesage/queue"
 	"codesage/tools"
-	"codesage/tools/repositories"
 )
 
 // queuePoll is how often an idle in-process worker looks for runs.
@@ -154,18 +153,6 @@ func serveHTTP(ctx context.Context, p *parts, l net.Listener, ready func(url str
 	return nil
 }
 
-// repositories returns the toolset that works on indexed repositories.
-func (p *parts) repositories() tools.Set {
-	return repositories.New(repositories.Deps{
-		Catalog: p.catalog,
-		Store:   p.store,
-		Engine:  p.index,
-		Texts:   p.index,
-		Link:    link,
-		Log:     p.log,
-	})
-}
-
 // handler returns the API over these parts.
 func (p *parts) handler(closing <-chan struct{}) http.Handler {
 	c := p.config
@@ -177,7 +164,7 @@ func (p *parts) handler(closing <-chan struct{}) http.Handler {
 		Store:    p.store,
 		Catalog:  p.catalog,
 		Engine:   p.index,
-		Toolsets: []tools.Set{p.repositories()},
+		Toolsets: []tools.Set{p.repositories(), p.sessions()},
 		Name:     c.ServerName,
 		Version:  c.ServerVersion,
 		Access: api.Access{
