@@ -2,7 +2,7 @@
 // /api/v1/ai, REST under /api/v1, MCP over Streamable HTTP at /mcp, events,
 // health and metrics. router.go has the whole route table.
 //
-// A request passes, in this order: its id, recovery, the log, the guard (403),
+// A request passes, in this order: its id, the log, recovery, the guard (403),
 // the key (401), the rate limit (429), and then its handler, which checks the
 // envelope (422), the tool (404) and the arguments (422).
 package api

@@ -22,6 +22,9 @@ func TestReadiness(t *testing.T) {
 	})
 	e.expect("alive", e.ask("GET", "/healthz", ""), 200, `{"status":"ok"}`)
 	e.expect("ready", e.ask("GET", "/readyz", ""), 200, `{"parts":{"queue":"ok","search":"ok","store":"ok"},"status":"ok"}`)
+	if got := e.ask("HEAD", "/healthz", ""); got.status != 200 {
+		t.Errorf("HEAD: %d", got.status)
+	}
 	broken = errors.New("dial tcp 10.0.0.9:6379: secret")
 	e.expect("queue away", e.ask("GET", "/readyz", ""), 503, `{"parts":{"queue":"unavailable","search":"ok","store":"ok"},"status":"unavailable"}`)
 	e.engine.err = errors.New("no index")
@@ -71,7 +74,7 @@ func TestOpenAPIMatchesTheRouter(t *testing.T) {
 	}
 	for _, r := range e.routes.(*gin.Engine).Routes() {
 		path := regexp.MustCompile(`[:*](\w+)`).ReplaceAllString(r.Path, "{$1}")
-		if path != "/mcp" || r.Method == "POST" { // /mcp answers the others with 405
+		if r.Method != "HEAD" && (path != "/mcp" || r.Method == "POST") { // /mcp answers the others with 405
 			served = append(served, r.Method+" "+path)
 		}
 	}
@@ -106,7 +109,7 @@ func TestMounts(t *testing.T) {
 	e.expect("webhook of any host name", e.ask("POST", "/api/v1/webhooks/gitlab", "{}", "Host", "code.example.com"), 200, "hook POST /api/v1/webhooks/gitlab")
 	e.expect("unknown host", e.ask("POST", "/api/v1/webhooks/other", "{}"), 404, `{"detail":"Not Found"}`)
 	off := newEnv(t, nil)
-	e.expect("off", off.ask("POST", "/api/v1/webhooks/github", "{}"), 404, `{"detail":"Not Found"}`)
+	e.expect("off", off.ask("POST", "/api/v1/webhooks/github", "{}", "Host", "code.example.com"), 404, `{"detail":"Not Found"}`)
 }
 
 // What /mcp answers is what the bridge answers.

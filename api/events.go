@@ -147,6 +147,11 @@ func (h *hub) publish(ctx context.Context, all []codesage.Repository) {
 			}
 		}
 	}
+	for l := range h.listeners { // removed before the first reading
+		if l.only != 0 && !seen[l.only] {
+			l.tell(l.only, state{})
+		}
+	}
 }
 
 // tell notes a change.

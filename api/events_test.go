@@ -130,8 +130,9 @@ func TestEventsReadTheStoreOnlyForListeners(t *testing.T) {
 	}
 	c, _ := h.listen(2)
 	defer h.leave(c)
-	if got := c.take(); len(got) != 0 {
-		t.Errorf("told of another repository: %+v", got)
+	<-c.wake
+	if got := c.take(); len(got) != 1 || got[0].id != 2 || got[0].object != nil {
+		t.Errorf("a listener of a repository that is not there was told %+v", got)
 	}
 }
 

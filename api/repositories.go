@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -66,14 +67,20 @@ func (s *server) created(c *gin.Context, repo codesage.Repository) {
 	answer(c, http.StatusCreated, newObject(repo))
 }
 
+var idArgs = tools.Schema{Fields: []tools.Field{{Name: "id", Type: tools.Integer, Required: true}}}
+
 // pathRepository returns the repository that the path names, and answers when
 // there is none.
 func (s *server) pathRepository(c *gin.Context) (codesage.Repository, bool) {
 	text := c.Param("id")
-	_, faults := tools.Schema{Fields: []tools.Field{{Name: "id", Type: tools.Integer, Required: true}}}.Parse(mustJSON(gin.H{"id": text}))
-	if len(faults) > 0 && !digits(text) {
-		unprocessable(c, within("path", faults)...)
-		return codesage.Repository{}, false
+	if !digits(text) {
+		args, faults := idArgs.Parse(mustJSON(gin.H{"id": text}))
+		if faults != nil {
+			unprocessable(c, within("path", faults)...)
+			return codesage.Repository{}, false
+		}
+		n, _ := args.Int("id")
+		text = strconv.Itoa(n)
 	}
 	repo, err := s.repository(c.Request.Context(), text)
 	if err != nil {

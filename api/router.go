@@ -6,6 +6,9 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
+// getOrHead are the methods of probes.
+var getOrHead = []string{http.MethodGet, http.MethodHead}
+
 // routes is the whole route table.
 func (s *server) routes() http.Handler {
 	r := gin.New()
@@ -14,7 +17,7 @@ func (s *server) routes() http.Handler {
 	r.UseRawPath, r.UnescapePathValues = true, true
 	_ = r.SetTrustedProxies(nil) // client addresses come from guard.go
 
-	r.Use(s.identify, s.recover, s.observe, s.guard)
+	r.Use(s.identify, s.observe, s.recover, s.guard)
 	r.NoRoute(s.notFound)
 	r.NoMethod(s.wrongMethod)
 
@@ -27,8 +30,8 @@ func (s *server) routes() http.Handler {
 		usual  = s.limit("RATE_LIMIT_DEFAULT", s.Limits.Default)
 	)
 
-	r.GET("/healthz", s.alive)
-	r.GET("/readyz", s.ready)
+	r.Match(getOrHead, "/healthz", s.alive)
+	r.Match(getOrHead, "/readyz", s.ready)
 	r.GET("/metrics", login, s.showMetrics)
 	r.GET("/docs", s.docs)
 	r.GET("/openapi.json", s.openAPI)

@@ -9,6 +9,8 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,8 +147,9 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 			return nil, fmt.Errorf("encode request: %w", err)
 		}
 	}
+	id := newRequestID()
 	for attempt := 1; ; attempt++ {
-		res, err := c.try(ctx, q, body)
+		res, err := c.try(ctx, q, id, body)
 		var dial *dialError
 		switch {
 		case err == nil:
@@ -166,7 +169,7 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 var errTimeout = errors.New("no answer in time")
 
 // try sends a request once.
-func (c *Client) try(ctx context.Context, q request, body []byte) (*http.Response, error) {
+func (c *Client) try(ctx context.Context, q request, id string, body []byte) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer
 	if q.timeout > 0 {
@@ -186,6 +189,7 @@ func (c *Client) try(ctx context.Context, q request, body []byte) (*http.Respons
 		end()
 		return nil, err
 	}
+	r.Header.Set("X-Request-ID", id)
 	r.Header.Set("Accept", "application/json")
 	if q.stream {
 		r.Header.Set("Accept", "text/event-stream")
@@ -287,6 +291,13 @@ func encode(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return b.Bytes(), err
+}
+
+// newRequestID names a request in the server's log.
+func newRequestID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
 }
 
 func or(d, otherwise time.Duration) time.Duration {
