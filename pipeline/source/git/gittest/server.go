@@ -215,8 +215,11 @@ func (s *Server) API() http.Handler { return http.HandlerFunc(s.serveAPI) }
 
 // serveGit runs git http-backend.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, host string) {
-	path, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
-	if token := s.token(host, path); token != "" {
+	path := strings.TrimPrefix(r.URL.Path, "/")
+	for _, service := range []string{"/info/refs", "/git-upload-pack"} {
+		path = strings.TrimSuffix(path, service)
+	}
+	if token := s.token(host, strings.TrimSuffix(path, ".git")); token != "" {
 		if _, password, ok := r.BasicAuth(); !ok || password != token {
 			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(w, "authentication required", http.StatusUnauthorized)
