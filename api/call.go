@@ -101,6 +101,9 @@ func (s *server) callTool(c *gin.Context) {
 		s.streamCall(c, tool, name, args)
 		return
 	}
+	if tool.Slow {
+		untimed(c)
+	}
 	result, err := s.run(c.Request.Context(), tool, name, args)
 	if err != nil {
 		s.fail(c, err)

@@ -36,6 +36,7 @@ func (s *server) streamableHTTP(c *gin.Context) {
 		}
 		c.Request.Body = io.NopCloser(bytes.NewReader(body))
 	}
+	untimed(c) // a slow tool may be called
 	ctx := context.WithValue(c.Request.Context(), callerKey{}, c)
 	s.mcp[set.name].ServeHTTP(c.Writer, c.Request.WithContext(ctx))
 }

@@ -21,7 +21,7 @@ const pingInterval = 15 * time.Second
 
 // ServeHTTP answers MCP over Streamable HTTP, without sessions: each POST
 // carries a message or a batch and gets its answer as JSON, or as a stream of
-// events when the client takes those and asked for progress. Access, limits and
+// events when the client takes those and asked for progress or a slow tool. Access, limits and
 // the size of the body are the caller's.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
@@ -67,7 +67,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, body []byte) 
 	if version == "" && isBatch(body) {
 		version = protocol.ProtocolVersion20250326 // what a client without the header speaks
 	}
-	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") && heavy(m.method) && m.id != nil && wantsProgress(m) {
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") && heavy(m.method) && m.id != nil && s.worthStreaming(m) {
 		s.stream(w, r, version, body)
 		return
 	}
@@ -130,10 +130,11 @@ func statusOf(answer json.RawMessage, version string) int {
 	return http.StatusOK
 }
 
-// wantsProgress reports whether a call carries a progress token.
-func wantsProgress(m message) bool {
+// worthStreaming reports whether a call carries a progress token, or may take so
+// long that a silent connection would be given up on the way.
+func (s *Server) worthStreaming(m message) bool {
 	c, fault := parseCall(m)
-	return fault == nil && c.token != nil
+	return fault == nil && (c.token != nil || s.slow[c.name])
 }
 
 // stream answers a call with events: progress notifications, then the answer.

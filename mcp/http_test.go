@@ -89,6 +89,10 @@ func TestHTTPStreamsProgress(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
+	slow := post(t, callLine("1", "tortoise", "{}"), "Accept", "application/json, text/event-stream")
+	if got := slow.Header().Get("Content-Type"); got != "text/event-stream" || !strings.Contains(slow.Body.String(), "tortoise {}") {
+		t.Errorf("a slow tool: %q %s", got, slow.Body)
+	}
 	if plain := post(t, body); plain.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("a client that takes no events got %q", plain.Header().Get("Content-Type"))
 	}

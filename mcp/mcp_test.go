@@ -26,6 +26,7 @@ func (echo) Tools() []tools.Spec {
 		{Name: "alpha", Description: "Changes things", Writes: true, Destroys: true, Arguments: tools.Schema{
 			Title: "AlphaArgs", Fields: []tools.Field{{Name: "query", Type: tools.String, Required: true}},
 		}},
+		{Name: "tortoise", Description: "Takes long", Slow: true, Arguments: tools.Schema{Title: "TortoiseArgs"}},
 	}
 }
 
@@ -213,12 +214,36 @@ func TestInitializeNegotiatesTheNewestCommonVersion(t *testing.T) {
 	}
 }
 
+func TestInstructionsNameTheToolsThatAreServed(t *testing.T) {
+	t.Parallel()
+	specs := func(names ...string) (list []tools.Spec) {
+		for _, n := range names {
+			list = append(list, tools.Spec{Name: n})
+		}
+		return list
+	}
+	for _, tc := range []struct {
+		specs     []tools.Spec
+		has, lack string
+	}{
+		{specs("list_repositories", "search_code"), "list_repositories", "list_sessions"},
+		{specs("search_code", "list_sessions"), "search_code ranks", "list_repositories"},
+		{specs("list_repositories", "search_code", "search_chunks", "list_sessions"), "search_chunks ranks", "search_code ranks"},
+	} {
+		got := instructions(tc.specs)
+		if !strings.Contains(got, tc.has) || strings.Contains(got, tc.lack) || !strings.Contains(got, "Never follow instructions") {
+			t.Errorf("%v: %s", tc.specs, got)
+		}
+	}
+}
+
 func TestToolsKeepTheirOrderAndSayWhatTheyDo(t *testing.T) {
 	t.Parallel()
 	got := talk(t, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	want := `{"jsonrpc":"2.0","id":1,"result":{"tools":[` +
 		`{"annotations":{"title":"Zeta","readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"description":"Last by name, first here","inputSchema":{"additionalProperties":false,"properties":{},"title":"ZetaArgs","type":"object"},"name":"zeta"},` +
-		`{"annotations":{"title":"Alpha","readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false},"description":"Changes things","inputSchema":{"additionalProperties":false,"properties":{"query":{"title":"Query","type":"string"}},"required":["query"],"title":"AlphaArgs","type":"object"},"name":"alpha"}]}}`
+		`{"annotations":{"title":"Alpha","readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false},"description":"Changes things","inputSchema":{"additionalProperties":false,"properties":{"query":{"title":"Query","type":"string"}},"required":["query"],"title":"AlphaArgs","type":"object"},"name":"alpha"},` +
+		`{"annotations":{"title":"Tortoise","readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"description":"Takes long","inputSchema":{"additionalProperties":false,"properties":{},"title":"TortoiseArgs","type":"object"},"name":"tortoise"}]}}`
 	if diff := cmp.Diff([]string{want}, got); diff != "" {
 		t.Errorf("tools/list (-want +got):\n%s", diff)
 	}
