@@ -115,7 +115,11 @@ func (o occurrences) classify(kind string) (name string, base int) {
 		if p.base <= base || p.kind != "" && kind != "any" && !strings.Contains(p.kind, kind) {
 			continue
 		}
-		for _, at := range o.places {
+		places := o.places
+		if p.kind == "" { // it looks for what stands somewhere before: what fits any occurrence fits the last
+			places = places[len(places)-1:]
+		}
+		for _, at := range places {
 			if p.fits(o.line[:at], o.line[at+o.length:]) {
 				name, base = p.name, p.base
 				break
@@ -160,7 +164,7 @@ func (o occurrences) marks() lineMarks {
 // allQuoted reports whether every occurrence is inside a quoted literal: between
 // two quotes of a kind, of which a backslash takes the meaning.
 func (o occurrences) allQuoted() bool {
-	i := 0
+	i, odd := 0, 0
 	for _, at := range o.places {
 		inside := false
 		for i < at && !inside {
@@ -171,8 +175,11 @@ func (o occurrences) allQuoted() bool {
 			}
 			end := closing(o.line, i)
 			switch {
+			case end < 0 && odd == maxOdd:
+				return false
 			case end < 0: // an apostrophe
 				i++
+				odd++
 			case end < at:
 				i = end + 1
 			default:
@@ -188,6 +195,10 @@ func (o occurrences) allQuoted() bool {
 	}
 	return true
 }
+
+// maxOdd is how many quotes of a line may be without a partner, each of which
+// costs a look at the rest of the line.
+const maxOdd = 100
 
 // closing returns the place of the quote that closes the one at i, or -1.
 func closing(line string, i int) int {

@@ -69,7 +69,7 @@ func (s *set) start(ctx context.Context, id string, begin func() (codesage.Run, 
 func (s *set) rebuild(ctx context.Context, before codesage.Repository, q catalog.FolderRequest, failed string) (outcome, error) {
 	began := s.Now()
 	run, err := s.start(ctx, q.Session, func() (codesage.Run, error) {
-		_, run, err := s.Catalog.AddFolder(ctx, q)
+		_, run, err := s.Catalog.AddFolder(context.WithoutCancel(ctx), q) // begun is begun
 		return run, err
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *set) restore(ctx context.Context, before codesage.Repository, run codes
 func (s *set) refresh(ctx context.Context, repo codesage.Repository) (outcome, error) {
 	began := s.Now()
 	run, err := s.start(ctx, repo.Session, func() (codesage.Run, error) {
-		_, run, err := s.Catalog.Reprocess(ctx, repo.ID, codesage.TriggerReprocess, false)
+		_, run, err := s.Catalog.Reprocess(context.WithoutCancel(ctx), repo.ID, codesage.TriggerReprocess, false)
 		return run, err
 	})
 	if err != nil {
