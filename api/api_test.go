@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -16,6 +18,7 @@ import (
 	"codesage"
 	"codesage/catalog"
 	"codesage/search"
+	"codesage/store"
 	"codesage/store/sqlite"
 	"codesage/store/sqlite/sqlitetest"
 	"codesage/tools"
@@ -279,7 +282,7 @@ func (e *env) publish(run codesage.Run, paths ...string) {
 	must(err)
 	defer w.Abort()
 	for _, path := range paths {
-		_, err = w.Put(ctx, []text{newText(path, "one\ntwo\n")})
+		_, err = w.Put(ctx, []store.Text{newText(path, "one\ntwo\n")})
 		must(err)
 	}
 	must(w.PutSkips(ctx, []codesage.Skip{{Path: "a.png", Reason: codesage.SkipBinary}, {Path: "b.png", Reason: codesage.SkipBinary}, {Path: "c.png", Reason: codesage.SkipBinary}}))
@@ -287,6 +290,15 @@ func (e *env) publish(run codesage.Run, paths ...string) {
 		Progress: codesage.Progress{Commit: strings.Repeat("3f", 20), TotalFiles: len(paths), ProcessedFiles: len(paths), Entities: 7},
 		Language: "go", Skipped: map[codesage.SkipReason]int{codesage.SkipBinary: 3},
 	}))
+}
+
+// newText is a file as a run stores it.
+func newText(path, content string) store.Text {
+	sum := sha1.Sum([]byte(path + content))
+	return store.Text{
+		File: codesage.File{Path: path, Hash: hex.EncodeToString(sum[:]), Language: "text", Size: int64(len(content)), Lines: strings.Count(content, "\n")},
+		Text: content,
+	}
 }
 
 // syncBuffer is a log that several goroutines write.

@@ -30,7 +30,7 @@ type hub struct {
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
 	latest    map[codesage.RepositoryID]state // as last told
-	stop      context.CancelFunc
+	stop      func()                          // ends the reader and waits for it; nil = there is none
 }
 
 // state is what clients are told of a repository. The zero state is one that
@@ -80,22 +80,24 @@ func (h *hub) listen(only codesage.RepositoryID) (*listener, bool) {
 	}
 	if h.stop == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		h.stop = cancel
 		h.latest = map[codesage.RepositoryID]state{}
-		go h.poll(ctx)
+		var reader sync.WaitGroup
+		reader.Go(func() { h.poll(ctx) })
+		h.stop = func() { cancel(); reader.Wait() }
 	}
 	return l, true
 }
 
 // leave takes a listener away. With the last one the reader stops.
 func (h *hub) leave(l *listener) {
+	stop := func() {}
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	delete(h.listeners, l)
 	if len(h.listeners) == 0 && h.stop != nil {
-		h.stop()
-		h.stop, h.latest = nil, nil
+		stop, h.stop, h.latest = h.stop, nil, nil
 	}
+	h.mu.Unlock()
+	stop() // not under the lock, which the reader takes
 }
 
 // poll reads the store until ctx is done.
