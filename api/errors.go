@@ -33,6 +33,10 @@ func statusOf(kind codesage.Kind) int {
 	return http.StatusInternalServerError
 }
 
+// statusGone is counted when the client went away before its answer, as nginx
+// counts it. Nobody sees it.
+const statusGone = 499
+
 // problem is the body of every error that is not a list of faults.
 type problem struct {
 	Detail    string `json:"detail"`
@@ -46,10 +50,12 @@ func (s *server) fail(c *gin.Context, err error) {
 	if !errors.As(err, &known) && errors.Is(err, context.DeadlineExceeded) {
 		known = codesage.Errorf(codesage.KindTimeout, "The request took too long; try again")
 	}
+	if c.Request.Context().Err() != nil {
+		c.AbortWithStatus(statusGone)
+		return
+	}
 	if known == nil || known.Kind == codesage.KindInternal || known.Message == "" {
-		if c.Request.Context().Err() == nil {
-			s.Log.Error("request failed", "request", requestID(c), "path", c.FullPath(), "err", err)
-		}
+		s.Log.Error("request failed", "request", requestID(c), "path", c.FullPath(), "err", err)
 		s.refuse(c, statusOf(codesage.KindOf(err)), "")
 		return
 	}

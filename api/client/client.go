@@ -46,8 +46,13 @@ type Client struct {
 	login    bool
 	timeout  time.Duration
 	slow     time.Duration
+	idle     time.Duration
 	http     *http.Client
 }
+
+// idleTime is how long a stream of events may be silent. The server sends
+// something at least every 15 s.
+const idleTime = 45 * time.Second
 
 // maxBody is how much of an answer is read.
 const maxBody = 64 << 20
@@ -72,6 +77,7 @@ func New(c Config) (*Client, error) {
 	k.base = u
 	k.timeout = or(c.Timeout, 30*time.Second)
 	k.slow = or(c.SlowTimeout, 300*time.Second)
+	k.idle = idleTime
 	dialer := &net.Dialer{Timeout: or(c.ConnectTimeout, 5*time.Second)}
 	k.http = &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -134,7 +140,8 @@ type request struct {
 	query        url.Values
 	body         any
 	stream       bool          // take events
-	timeout      time.Duration // 0 = none
+	timeout      time.Duration // of the whole request; 0 = none
+	idle         time.Duration // between bytes of the answer; 0 = none. Not together with timeout
 }
 
 // send asks the server and returns its answer, whatever the status; the caller
@@ -161,7 +168,7 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 		case errors.As(err, &dial):
 			return nil, &UnreachableError{URL: c.URL(), Loopback: Loopback(c.base.Hostname()), Err: dial.err}
 		}
-		return nil, c.transportError(err, q.timeout)
+		return nil, c.transportError(err, max(q.timeout, q.idle))
 	}
 }
 
@@ -172,8 +179,8 @@ var errTimeout = errors.New("no answer in time")
 func (c *Client) try(ctx context.Context, q request, id string, body []byte) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer
-	if q.timeout > 0 {
-		timer = time.AfterFunc(q.timeout, func() { cancel(errTimeout) })
+	if d := max(q.timeout, q.idle); d > 0 {
+		timer = time.AfterFunc(d, func() { cancel(errTimeout) })
 	}
 	end := func() {
 		if timer != nil {
@@ -211,19 +218,27 @@ func (c *Client) try(ctx context.Context, q request, id string, body []byte) (*h
 		end()
 		return nil, err
 	}
-	res.Body = &timedBody{res.Body, ctx, end}
+	alive := func() {}
+	if q.idle > 0 {
+		alive = func() { timer.Reset(q.idle) }
+	}
+	res.Body = &timedBody{res.Body, ctx, alive, end}
 	return res, nil
 }
 
 // timedBody ends a request's timer with its body.
 type timedBody struct {
 	io.ReadCloser
-	ctx context.Context
-	end func()
+	ctx   context.Context
+	alive func() // something was read
+	end   func()
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.alive()
+	}
 	if err != nil && err != io.EOF && context.Cause(b.ctx) == errTimeout {
 		err = errTimeout
 	}

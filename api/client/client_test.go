@@ -245,3 +245,29 @@ func TestEvents(t *testing.T) {
 		}
 	}
 }
+
+// A stream that falls silent is given up, since the server pings.
+func TestASilentStreamIsGivenUp(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "event: repository\ndata: {\"id\":1}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-release
+	})
+	t.Cleanup(func() { close(release) })
+	c := newClient(t, Config{BaseURL: url})
+	c.idle = 30 * time.Millisecond
+	var last error
+	events := 0
+	for _, err := range c.Events(t.Context(), 1) {
+		if last = err; err == nil {
+			events++
+		}
+	}
+	var late *TimeoutError
+	if events != 1 || !errors.As(last, &late) {
+		t.Errorf("%d events, then %v", events, last)
+	}
+}

@@ -29,14 +29,14 @@ func (c *Client) Events(ctx context.Context, id codesage.RepositoryID) iter.Seq2
 		if id != 0 {
 			path = repositoryPath(id) + "/events"
 		}
-		res, err := c.send(ctx, request{method: http.MethodGet, path: path, stream: true})
+		res, err := c.send(ctx, request{method: http.MethodGet, path: path, stream: true, idle: c.idle})
 		if err != nil {
 			yield(Event{}, err)
 			return
 		}
 		defer res.Body.Close()
 		if res.StatusCode != http.StatusOK {
-			body, err := c.read(ctx, res, 0)
+			body, err := c.read(ctx, res, c.idle)
 			if err == nil {
 				err = newStatusError(res, body)
 			}
@@ -51,7 +51,7 @@ func (c *Client) Events(ctx context.Context, id codesage.RepositoryID) iter.Seq2
 			event := Event{Run: run, Removed: raw.name == "removed"}
 			switch {
 			case err != nil:
-				err = c.transportError(err, 0)
+				err = c.transportError(err, c.idle)
 			case raw.name == "run" && json.Unmarshal(raw.data, &run) == nil:
 				continue
 			case raw.name != "repository" && raw.name != "removed":
