@@ -122,7 +122,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		writers:  map[codesage.RepositoryID]lock{},
 		suspects: map[codesage.RepositoryID]bool{},
 	}
-	err := e.settle(ctx, triesOfSearch)
+	first, cancel := context.WithTimeout(ctx, searchTimeout)
+	defer cancel()
+	err := e.settle(first, triesOfSearch)
 	var f *failure
 	if errors.As(err, &f) && (f.status == http.StatusUnauthorized || f.status == http.StatusForbidden) {
 		return nil, &codesage.Error{Kind: codesage.KindDenied,

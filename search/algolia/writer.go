@@ -48,7 +48,7 @@ func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base, run 
 		}
 	}
 	return &writer{
-		e: e, repo: repo.ID, base: base, isMixed: isMixed, lock: l,
+		e: e, repo: repo.ID, base: base, run: run, isMixed: isMixed, lock: l,
 		turn: make(lock, 1), files: map[string]extent{},
 	}, nil
 }
@@ -56,6 +56,9 @@ func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base, run 
 // mend makes sure that the records of a base are all there and alone. It reports
 // whether surplus records of later runs are left, which Commit has to remove.
 func (e *Engine) mend(ctx context.Context, base codesage.Snapshot) (isMixed bool, err error) {
+	if err := e.awaitEarlier(ctx, base.Repository); err != nil {
+		return false, unavailable(err)
+	}
 	all, err := e.post(ctx, "query", triesOfWrite, newQuestion("", repositoryFilter(base.Repository)))
 	if err != nil {
 		return false, unavailable(err)
@@ -79,6 +82,18 @@ func (e *Engine) mend(ctx context.Context, base codesage.Snapshot) (isMixed bool
 	return false, nil
 }
 
+// awaitEarlier waits until what was sent before is done, by whomever: the service
+// works off the tasks of an index in their order, so one that changes nothing
+// comes last.
+func (e *Engine) awaitEarlier(ctx context.Context, repo codesage.RepositoryID) error {
+	id := fmt.Sprintf("%d-none", repo)
+	task, err := e.batch(ctx, []client.BatchOperation{{Action: client.DeleteObject, Body: map[string]string{"objectID": id}}})
+	if err != nil {
+		return err
+	}
+	return e.await(ctx, task)
+}
+
 // laterFilter matches the records of a repository that runs after one wrote.
 func laterFilter(repo codesage.RepositoryID, run codesage.RunID) string {
 	return fmt.Sprintf("%s AND run > %d", repositoryFilter(repo), run)
@@ -89,6 +104,7 @@ type writer struct {
 	e       *Engine
 	repo    codesage.RepositoryID
 	base    codesage.RunID
+	run     codesage.RunID
 	isMixed bool
 	lock    lock // the repository's, until the writer ends
 
@@ -233,7 +249,7 @@ func (w *writer) Commit(ctx context.Context) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	if err := w.e.remove(ctx, stale); err != nil {
+	if err := w.remove(ctx, stale); err != nil {
 		return unavailable(err)
 	}
 	w.end()
@@ -245,6 +261,11 @@ func (w *writer) Commit(ctx context.Context) error {
 func (w *writer) stale(ctx context.Context) (ids []string, err error) {
 	switch {
 	case w.base == 0:
+		if !w.isSent {
+			if err := w.e.awaitEarlier(ctx, w.repo); err != nil {
+				return nil, err
+			}
+		}
 		return w.surplus(ctx, repositoryFilter(w.repo))
 	case w.isMixed:
 		if ids, err = w.surplus(ctx, laterFilter(w.repo, w.base)); err != nil {
@@ -269,6 +290,33 @@ func (w *writer) surplus(ctx context.Context, filters string) (ids []string, err
 		}
 	})
 	return ids, err
+}
+
+// remove deletes stale records. A run that wrote none leaves a mark first: should
+// it never be published, the next Begin could not see that some are gone.
+func (w *writer) remove(ctx context.Context, stale []string) error {
+	if w.base != 0 && !w.isSent && len(stale) > 0 {
+		task, err := w.e.batch(ctx, []client.BatchOperation{{Action: client.AddObject, Body: mark{
+			ObjectID: search.ObjectID(w.repo, "", 0), Repository: w.repo, Run: w.run, Type: codesage.EntityImport,
+		}}})
+		if err != nil {
+			return err
+		}
+		if err := w.e.await(ctx, task); err != nil {
+			return err
+		}
+	}
+	return w.e.remove(ctx, stale)
+}
+
+// A mark is a record without a word in it, so that no search finds it. A
+// repository has one at most; searches for all but imports don't even look at
+// it.
+type mark struct {
+	ObjectID   string                `json:"objectID"`
+	Repository codesage.RepositoryID `json:"repository_id"`
+	Run        codesage.RunID        `json:"run"`
+	Type       codesage.EntityType   `json:"entity_type"`
 }
 
 // Abort implements search.Writer. What was sent already stays until the next

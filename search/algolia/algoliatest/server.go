@@ -110,7 +110,15 @@ func (s *Server) Fail(route string, n, status, retryAfter int) {
 	s.faults = append(s.faults, fault{route, status, retryAfter, n})
 }
 
-// OnRequest has f called with each request before it is answered.
+// ClearFaults forgets what Fail asked for.
+func (s *Server) ClearFaults() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
+// OnRequest has f called with each request before it is answered. Nil calls
+// nothing.
 func (s *Server) OnRequest(f func(Request)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,6 +142,23 @@ func (s *Server) Records(index string) int {
 		return len(x.records)
 	}
 	return 0
+}
+
+// Settings returns an index's settings.
+func (s *Server) Settings(index string) map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.indexes[index]; x != nil {
+		return x.settings.values
+	}
+	return nil
+}
+
+// SetSettings gives an index settings at once.
+func (s *Server) SetSettings(index string, values map[string]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at(index).setSettings(values)
 }
 
 // An answer is what a route says: a status with a message, or a body.
