@@ -36,6 +36,10 @@ type Deps struct {
 	// there, "sessions". Callers choose with ?toolset=; `all` is made of both.
 	Toolsets []tools.Set
 
+	// Glob compiles a pattern of POST /folders, as sessions.Deps.Glob does, so that
+	// a bad one is refused at once. Nil = patterns are not checked.
+	Glob func(pattern string) (match func(path string) bool, err error)
+
 	Name    string // MCP_SERVER_NAME; empty = codesage
 	Version string // MCP_SERVER_VERSION; empty = 1.0.0
 

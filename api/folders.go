@@ -29,7 +29,7 @@ func (s *server) addFolder(c *gin.Context) {
 	if !ok {
 		return
 	}
-	options, faults := folderOptions(args)
+	options, faults := s.folderOptions(args)
 	if faults != nil {
 		unprocessable(c, within("body", faults)...)
 		return
@@ -57,7 +57,7 @@ var (
 )
 
 // folderOptions checks the values as index_repository does, in its words.
-func folderOptions(args tools.Arguments) (codesage.IndexOptions, []tools.Fault) {
+func (s *server) folderOptions(args tools.Arguments) (codesage.IndexOptions, []tools.Fault) {
 	var faults []tools.Fault
 	bad := func(field, format string, a ...any) {
 		faults = append(faults, fault("value_error", fmt.Sprintf(format, a...), args[field], field))
@@ -90,6 +90,16 @@ func folderOptions(args tools.Arguments) (codesage.IndexOptions, []tools.Fault) 
 		o.Overlap = -1 // 0 means the default there
 	default:
 		o.Overlap = overlap
+	}
+	for _, list := range []struct{ field, name string }{{"include_patterns", "include"}, {"exclude_patterns", "exclude"}} {
+		for _, pattern := range args.Strings(list.field) {
+			if s.Glob == nil {
+				break
+			}
+			if _, err := s.Glob(pattern); err != nil {
+				bad(list.field, "Configuration error: Invalid %s pattern '%s': %s", list.name, bounded(pattern), err)
+			}
+		}
 	}
 	return o, faults
 }

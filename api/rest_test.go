@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -80,7 +81,14 @@ func TestAddRepository(t *testing.T) {
 
 func TestAddFolder(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, nil)
+	e := newEnv(t, func(d *Deps) {
+		d.Glob = func(pattern string) (func(string) bool, error) {
+			if strings.Contains(pattern, "[") {
+				return nil, errors.New("unclosed [")
+			}
+			return nil, nil
+		}
+	})
 	add := func(body string) reply { return e.ask("POST", "/api/v1/folders", body) }
 	got := add(`{"path":"/src/app","session":"app","include_patterns":["**/*.go"],"exclude_patterns":"[\"vendor/**\"]","chunk_size":100,"overlap":0}`)
 	if o := decode[object](t, got); got.status != 201 || o.Name != "app" || o.Source != "folder" || o.URL != nil {
@@ -115,6 +123,8 @@ func TestAddFolder(t *testing.T) {
 		{`{"path":"/a","session":"a.b"}`, bad("session", "Session must contain only alphanumeric, hyphen, underscore", `"a.b"`)},
 		{`{"path":"/a","session":"-a"}`, bad("session", "Session must start with alphanumeric character", `"-a"`)},
 		{`{"path":"/a","session":"a","chunk_size":99}`, bad("chunk_size", "Chunk size must be between 100 and 2000 characters", `99`)},
+		{`{"path":"/a","session":"a","exclude_patterns":["ok","x["]}`,
+			bad("exclude_patterns", "Configuration error: Invalid exclude pattern 'x[': unclosed [", `["ok","x["]`)},
 		{`{"path":"/a","session":"a","overlap":501}`, bad("overlap", "Overlap must not exceed 500 characters", `501`)},
 		{`{"path":"/a","session":"a","chunk_size":100,"overlap":100}`, bad("overlap", "overlap (100) must be less than chunk_size (100)", `100`)},
 	} {

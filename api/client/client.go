@@ -78,8 +78,15 @@ func New(c Config) (*Client, error) {
 	k.timeout = or(c.Timeout, 30*time.Second)
 	k.slow = or(c.SlowTimeout, 300*time.Second)
 	k.idle = idleTime
-	dialer := &net.Dialer{Timeout: or(c.ConnectTimeout, 5*time.Second)}
-	k.http = &http.Client{
+	k.http = newHTTPClient(or(c.ConnectTimeout, 5*time.Second))
+	return k, nil
+}
+
+// newHTTPClient returns a client that follows no redirect and marks errors of
+// connecting.
+func newHTTPClient(connectTimeout time.Duration) *http.Client {
+	dialer := &net.Dialer{Timeout: connectTimeout}
+	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment,
@@ -96,7 +103,6 @@ func New(c Config) (*Client, error) {
 			IdleConnTimeout:     90 * time.Second,
 		},
 	}
-	return k, nil
 }
 
 // Close ends idle connections.
@@ -188,12 +194,34 @@ func (c *Client) try(ctx context.Context, q request, id string, body []byte) (*h
 		}
 		cancel(nil)
 	}
+	r, err := c.newRequest(ctx, q, id, body)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		if cause := context.Cause(ctx); cause == errTimeout {
+			err = cause
+		}
+		end()
+		return nil, err
+	}
+	alive := func() {}
+	if q.idle > 0 {
+		alive = func() { timer.Reset(q.idle) }
+	}
+	res.Body = &timedBody{res.Body, ctx, alive, end}
+	return res, nil
+}
+
+// newRequest makes the HTTP request with its headers.
+func (c *Client) newRequest(ctx context.Context, q request, id string, body []byte) (*http.Request, error) {
 	u := *c.base
 	u.Path += q.path
 	u.RawQuery = q.query.Encode()
 	r, err := http.NewRequestWithContext(ctx, q.method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		end()
 		return nil, err
 	}
 	r.Header.Set("X-Request-ID", id)
@@ -210,20 +238,7 @@ func (c *Client) try(ctx context.Context, q request, id string, body []byte) (*h
 	if c.login {
 		r.SetBasicAuth(c.user, c.password)
 	}
-	res, err := c.http.Do(r)
-	if err != nil {
-		if cause := context.Cause(ctx); cause == errTimeout {
-			err = cause
-		}
-		end()
-		return nil, err
-	}
-	alive := func() {}
-	if q.idle > 0 {
-		alive = func() { timer.Reset(q.idle) }
-	}
-	res.Body = &timedBody{res.Body, ctx, alive, end}
-	return res, nil
+	return r, nil
 }
 
 // timedBody ends a request's timer with its body.
