@@ -8,7 +8,7 @@ BINARY   := bin/codesage
 FUZZTIME ?= 30s
 
 .DEFAULT_GOAL := help
-.PHONY: help build start start-backend demo test test-short lint bench fuzz clean
+.PHONY: help build start start-backend demo test test-short lint bench fuzz install-claude clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ bench: ## run the benchmarks
 
 fuzz: ## run every fuzz target for FUZZTIME each
 	scripts/fuzz $(FUZZTIME)
+
+install-claude: build ## let Claude Desktop start the bridge
+	$(BINARY) install claude-desktop
 
 clean: ## remove what the targets made
 	rm -rf bin .cache
