@@ -1,0 +1,121 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"codesage"
+	"codesage/catalog"
+	"codesage/store"
+	"codesage/store/sqlite/sqlitetest"
+)
+
+// silentQueue takes runs and works on none.
+type silentQueue struct{}
+
+func (silentQueue) Enqueue(context.Context, codesage.Run) error  { return nil }
+func (silentQueue) Cancel(context.Context, codesage.RunID) error { return nil }
+
+// waiting is a repository whose first run is being waited for.
+type waiting struct {
+	store   store.Store
+	catalog *catalog.Catalog
+	run     codesage.Run
+}
+
+func newWaiting(t *testing.T) waiting {
+	t.Helper()
+	s := sqlitetest.Open(t)
+	c := catalog.New(catalog.Options{Store: s, Queue: silentQueue{}, Log: slog.New(slog.DiscardHandler),
+		CheckRoot: func(path string) (string, error) { return path, nil }})
+	_, run, err := c.AddFolder(t.Context(), catalog.FolderRequest{Path: "/src", Session: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return waiting{s, c, run}
+}
+
+// wait waits and does something when it has been told of the run for the first
+// time.
+func (w waiting) wait(ctx context.Context, then func()) (codesage.Repository, error) {
+	done := false
+	return w.catalog.Wait(ctx, w.run, func(run codesage.Run) {
+		if run.ID == w.run.ID && !done {
+			done = true
+			then()
+		}
+	})
+}
+
+func TestWaitEndsWithTheTextPass(t *testing.T) {
+	t.Parallel()
+	w := newWaiting(t)
+	ctx := t.Context()
+	repo, err := w.wait(ctx, func() {
+		run, err := w.store.StartRun(ctx, w.run.ID, time.Now())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		writer, err := w.store.Begin(ctx, run, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer writer.Abort()
+		if err := writer.PublishText(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil || repo.TextRun != w.run.ID || repo.Published != nil {
+		t.Errorf("got %+v, %v", repo, err)
+	}
+}
+
+func TestWaitTellsHowElseARunEnded(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		then    func(w waiting, ctx context.Context) error
+		kind    codesage.Kind
+		message string
+	}{
+		{"cancelled", func(w waiting, ctx context.Context) error {
+			_, err := w.store.CancelRun(ctx, w.run.Repository, "Cancelled")
+			return err
+		}, codesage.KindConflict, "Cancelled"},
+		{"superseded", func(w waiting, ctx context.Context) error {
+			_, err := w.store.CreateRun(ctx, store.NewRun{Repository: w.run.Repository, Supersede: true})
+			return err
+		}, codesage.KindConflict, "Superseded by a newer run"},
+		{"deleted", func(w waiting, ctx context.Context) error { return w.catalog.Remove(ctx, w.run.Repository) }, codesage.KindNotFound, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWaiting(t)
+			_, err := w.wait(t.Context(), func() {
+				if err := tc.then(w, t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			if codesage.KindOf(err) != tc.kind || tc.message != "" && err.Error() != tc.message {
+				t.Errorf("got %q %v, want %q %s", codesage.KindOf(err), err, tc.kind, tc.message)
+			}
+		})
+	}
+}
+
+func TestWaitLeavesTheRunWhenItsCallerGoes(t *testing.T) {
+	t.Parallel()
+	w := newWaiting(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := w.wait(ctx, cancel); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if run, err := w.store.Run(t.Context(), w.run.ID); err != nil || !run.Going() {
+		t.Errorf("the run is %s, %v; want it to go on", run.Status, err)
+	}
+}
