@@ -29,7 +29,7 @@ func (s *set) deleteSession(ctx context.Context, a tools.Arguments) (string, err
 	if err != nil {
 		return "", err
 	}
-	if inTextPass(repo) {
+	if inTextPass(repo) && repo.Latest.Status == codesage.StatusProcessing { // one that waits is taken back
 		return "", inProgress(id)
 	}
 	var t totals

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"codesage"
 	"codesage/tools"
 )
 
@@ -63,7 +64,7 @@ func (s *set) patterns(x session) (include, exclude []string) {
 		include = []string{defaultInclude}
 	}
 	switch {
-	case x.Source != "folder":
+	case x.Source != codesage.SourceFolder:
 		exclude = []string{"none"}
 	case len(exclude) == 0:
 		exclude = s.Settings.DefaultExclude

@@ -126,18 +126,19 @@ func (r reading) lines(start, end int) (string, error) {
 	case end == 0 || end > total:
 		end = total
 	}
-	last, text := start, ""
+	var text strings.Builder
+	last := start
 	for left := maxRead; last <= end; last++ {
 		line := r.Text.Text[x.Start(last):x.Start(last+1)]
 		if left -= utf8.RuneCountInString(line); left < 0 && last > start {
 			break
 		}
-		text += search.FirstChars(line, maxRead)
+		text.WriteString(search.FirstChars(line, maxRead))
 	}
 	last--
 	more := ""
 	if last < end {
 		more = fmt.Sprintf("**Not shown:** lines %d-%d; read on with start_line=%d\n", last+1, end, last+1)
 	}
-	return r.head() + fmt.Sprintf("**Lines:** %d-%d\n", start, max(last, start)) + more + r.note + "\n" + fenced(r.Language, shown(text)), nil
+	return r.head() + fmt.Sprintf("**Lines:** %d-%d\n", start, max(last, start)) + more + r.note + "\n" + fenced(r.Language, shown(text.String())), nil
 }

@@ -113,10 +113,14 @@ func worded(err error, code int, introduction string) error {
 	if err == nil || errors.As(err, &failure) {
 		return err
 	}
-	if message, known := tools.Answer(err); known {
-		return failf(code, "%s%s", introduction, message)
+	message, known := tools.Answer(err)
+	switch {
+	case !known:
+		return err
+	case errors.Is(err, codesage.ErrUnavailable):
+		code = internal
 	}
-	return err
+	return failf(code, "%s%s", introduction, message)
 }
 
 // outcome is what a run made.
