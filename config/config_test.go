@@ -64,6 +64,7 @@ func TestEveryFaultIsToldAtOnceAndNoSecretIsShown(t *testing.T) {
 func TestValues(t *testing.T) {
 	c, err := Load(env("CODESAGE_HOST", "::1", "CODESAGE_PORT", "0", "INDEX_MAX_BYTES", "0", "INDEX_MAX_FILE_BYTES", "2,500KB",
 		"ALLOWED_HOSTS", " a.example , b.example,", "TRUSTED_PROXIES", "10.0.0.1, 192.168.0.0/16", "RATE_LIMIT_AI", "600",
+		"DATABASE_URL", "postgres:///codesage?host=/run/postgresql",
 		"ALGOLIA_APP_ID", "x", "ALGOLIA_ADMIN_API_KEY", "y", "CODESAGE_LOCAL_ROOTS", "/srv:/home/", "XDG_DATA_HOME", "/data"))
 	if err != nil {
 		t.Fatal(err)

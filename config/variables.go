@@ -170,7 +170,7 @@ func address(field func(*Config) *string, schemes ...string) func(*Config, strin
 			return nil
 		}
 		u, err := url.Parse(text)
-		if err != nil || u.Host == "" {
+		if err != nil || u.Host == "" && !isSocket(u) {
 			return errors.New("must be a URL with a host")
 		}
 		for _, s := range schemes {
@@ -181,6 +181,12 @@ func address(field func(*Config) *string, schemes ...string) func(*Config, strin
 		}
 		return fmt.Errorf("must begin with %s://", strings.Join(schemes, ":// or "))
 	}
+}
+
+// isSocket reports whether a URL names a PostgreSQL server by the folder of its
+// socket: postgres:///codesage?host=/run/postgresql.
+func isSocket(u *url.URL) bool {
+	return strings.HasPrefix(u.Scheme, "postgres") && u.Query().Get("host") != ""
 }
 
 func networks(c *Config, text string) error {

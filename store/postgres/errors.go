@@ -3,8 +3,8 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -12,7 +12,8 @@ import (
 )
 
 // explain gives an error of the driver its kind, and words for those that a
-// person can do something about. Others pass as they are.
+// person can do something about. What the driver says of hosts and users is its
+// cause, for the log. Others pass as they are.
 func explain(err error) error {
 	var known *codesage.Error
 	if err == nil || errors.As(err, &known) {
@@ -24,10 +25,20 @@ func explain(err error) error {
 	}
 	var connecting *pgconn.ConnectError
 	var network net.Error
-	if errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
-		return unavailable(err, "the database can't be reached (%s): check DATABASE_URL, and that PostgreSQL runs", oneLine(err))
+	if errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || isCut(err) {
+		return unavailable(err, "the database can't be reached: check DATABASE_URL, and that PostgreSQL runs")
 	}
 	return err
+}
+
+// isCut reports whether the server went away in the middle of a conversation.
+func isCut(err error) bool {
+	for _, cut := range []error{pgconn.ErrConnClosed, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed} {
+		if errors.Is(err, cut) {
+			return true
+		}
+	}
+	return false
 }
 
 // explainAnswer is explain for what the server said, by its SQLSTATE.
@@ -41,9 +52,9 @@ func explainAnswer(err error, code string) error {
 	case code == "25006":
 		return unavailable(err, "the database server only reads: DATABASE_URL must name the primary")
 	case class == "08", class == "53", class == "57" && code != "57014", class == "58", code == "40001", code == "40P01":
-		return unavailable(err, "the database is not available (%s): try again", oneLine(err))
+		return unavailable(err, "the database is not available; try again")
 	case class == "28", class == "3D":
-		return unavailable(err, "the database refuses the connection (%s): check DATABASE_URL", oneLine(err))
+		return unavailable(err, "the database refuses the connection: check DATABASE_URL")
 	}
 	return err
 }
@@ -52,6 +63,3 @@ func explainAnswer(err error, code string) error {
 func unavailable(cause error, format string, args ...any) error {
 	return &codesage.Error{Kind: codesage.KindUnavailable, Message: fmt.Sprintf(format, args...), Err: cause}
 }
-
-// oneLine is an error's text without line ends.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -26,11 +26,11 @@ const (
 // Migrate brings the schema of the database at url up to date and returns its
 // version before and after. Programs that do so at once wait for each other.
 func Migrate(ctx context.Context, url string) (from, to int64, err error) {
-	c, err := pgx.ParseConfig(url)
+	c, err := pgxpool.ParseConfig(url) // which knows the settings of the pool
 	if err != nil {
 		return 0, 0, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password
 	}
-	db := stdlib.OpenDB(*c)
+	db := stdlib.OpenDB(*c.ConnConfig)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
 	if err != nil {
