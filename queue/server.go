@@ -67,10 +67,11 @@ func NewServer(o ServerOptions) *Server {
 	return s
 }
 
-// Start begins to take runs. It returns once Redis has answered.
+// Start begins to take runs. It returns once Redis has answered; when that
+// fails it may be called again.
 func (s *Server) Start(ctx context.Context) error {
 	s.pubsub = s.options.Redis.Subscribe(ctx, cancelChannel)
-	if _, err := s.pubsub.Receive(ctx); err != nil {
+	if _, err := s.pubsub.ReceiveTimeout(ctx, answerTime); err != nil {
 		_ = s.pubsub.Close()
 		return fmt.Errorf("subscribe to cancels: %w", err)
 	}
@@ -93,7 +94,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.asynq.Stop()
 	s.stop(ErrShutdown)
 	s.asynq.Shutdown()
-	_ = s.pubsub.Close()
+	if s.pubsub != nil {
+		_ = s.pubsub.Close()
+	}
 	finished := make(chan struct{})
 	go func() {
 		s.done.Wait()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"codesage"
@@ -36,6 +37,10 @@ type Worker struct {
 	// repositories that are worked on and of each run that did not complete.
 	Refresher *Refresher
 	Sweeper   *Sweeper
+
+	// Attempts is how often a run is taken up again because a part of the server,
+	// such as its database, was away. 0 = never: such a run fails.
+	Attempts int
 }
 
 // errOvertaken is the cause of a run's context when its row says that this
@@ -157,12 +162,19 @@ func (w *Worker) end(ctx context.Context, log *slog.Logger, run codesage.Run, la
 	switch {
 	case errors.Is(cause, queue.ErrShutdown):
 		log.Info("run handed back: the worker is shutting down")
-		if err := w.Store.ReleaseRun(ctx, run); err != nil && !errors.Is(err, codesage.ErrConflict) {
-			log.Warn("hand run back", "err", err)
+		if w.release(ctx, log, run) {
+			// Another worker need not wait for the sweep.
+			if err := w.Queue.Enqueue(ctx, run); err != nil {
+				log.Debug("enqueue run; the sweep will", "err", err)
+			}
 		}
 		return nil
 	case errors.Is(err, errOvertaken), errors.Is(err, queue.ErrCancelled), errors.Is(err, codesage.ErrConflict):
 		log.Info("run stopped", "reason", err)
+		return nil
+	case w.isInterrupted(run, last, err):
+		log.Warn("run handed back: a part of the server is away", "err", err, "cause", errors.Unwrap(err))
+		w.release(ctx, log, run)
 		return nil
 	}
 	log.Warn("run failed", "err", err, "cause", errors.Unwrap(err))
@@ -173,12 +185,31 @@ func (w *Worker) end(ctx context.Context, log *slog.Logger, run codesage.Run, la
 	return err
 }
 
+// release hands a run back and reports whether that is stored. When it is not,
+// the sweep finds a run whose heart is silent.
+func (w *Worker) release(ctx context.Context, log *slog.Logger, run codesage.Run) bool {
+	err := w.Store.ReleaseRun(ctx, run)
+	if err != nil && !errors.Is(err, codesage.ErrConflict) {
+		log.Warn("hand run back; the sweep finds it", "err", err)
+	}
+	return err == nil
+}
+
+// isInterrupted reports whether a run did not complete because a part of the
+// server was away. A host that can't be reached is no part of it: the run fails.
+func (w *Worker) isInterrupted(run codesage.Run, last codesage.Progress, err error) bool {
+	return codesage.KindOf(err) == codesage.KindUnavailable && last.Phase != codesage.PhaseFetch && run.Attempt < w.Attempts
+}
+
 // reason is what people read as the cause of a failure: the message of an error
 // with a kind, or a pointer to the log.
 func reason(err error) string {
 	var e *codesage.Error
 	if errors.As(err, &e) {
 		return e.Error()
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return "The disk of the data folder is full; free some space and reprocess"
 	}
 	return "An internal error; the server's log says more"
 }
