@@ -32,6 +32,10 @@ const startTime = 30 * time.Second
 // Server is a PostgreSQL server for tests.
 type Server struct {
 	url string
+
+	// Of a private server.
+	binary, dir, data string
+	end               func()
 }
 
 // Start returns a server that answers. It skips the test when there is none. A
@@ -41,6 +45,12 @@ func Start(t testing.TB) *Server {
 	if address := os.Getenv(addressEnv); address != "" {
 		return &Server{url: address}
 	}
+	return StartPrivate(t)
+}
+
+// StartPrivate is Start for tests that kill the server.
+func StartPrivate(t testing.TB) *Server {
+	t.Helper()
 	initdb, err := find("initdb")
 	if err != nil {
 		t.Skipf("no PostgreSQL: %v; install one or set %s", err, addressEnv)
@@ -64,18 +74,23 @@ func Start(t testing.TB) *Server {
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
-	s := &Server{url: "postgres:///postgres?user=postgres&host=" + url.QueryEscape(dir)}
-	s.run(t, filepath.Join(filepath.Dir(initdb), "postgres"), dir, data)
+	s := &Server{
+		url:    "postgres:///postgres?user=postgres&host=" + url.QueryEscape(dir),
+		binary: filepath.Join(filepath.Dir(initdb), "postgres"), dir: dir, data: data,
+	}
+	s.Restart(t)
+	t.Cleanup(func() { s.end() })
 	return s
 }
 
-// run starts the server and waits until it answers. A shell stands between: it
-// ends the server when its input ends, which it also does when this process is
-// killed.
-func (s *Server) run(t testing.TB, binary, dir, data string) {
+// Restart starts the private server and waits until it answers. A shell stands
+// between: it ends the server when its input ends, which it also does when this
+// process is killed.
+func (s *Server) Restart(t testing.TB) {
 	t.Helper()
+	dir := s.dir
 	cmd := exec.Command("/bin/sh", "-c", `"$@" & server=$!; read -r line; kill -QUIT $server; wait $server`, "sh",
-		binary, "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
+		s.binary, "-D", s.data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
 		"-c", "synchronous_commit=off", "-c", "max_connections=300", "-c", "autovacuum_naptime=1h")
 	if err := asOrdinaryUser(cmd, dir); err != nil {
 		t.Fatal(err)
@@ -89,10 +104,10 @@ func (s *Server) run(t testing.TB, binary, dir, data string) {
 	if err != nil {
 		t.Fatalf("start PostgreSQL: %v", err)
 	}
-	t.Cleanup(func() {
+	s.end = func() {
 		io.WriteString(stop, "stop\n")
 		cmd.Wait() // it was told to quit at once, and says so by its status
-	})
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), startTime)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -103,8 +118,7 @@ func (s *Server) run(t testing.TB, binary, dir, data string) {
 		}
 		select {
 		case <-ctx.Done():
-			io.WriteString(stop, "stop\n")
-			cmd.Wait()
+			s.end()
 			t.Fatalf("PostgreSQL does not answer:\n%s", &log)
 		case <-tick.C:
 		}

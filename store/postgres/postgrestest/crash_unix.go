@@ -1,0 +1,75 @@
+//go:build unix
+
+package postgrestest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Crash ends the private server as kill -9 does, its first process and all that
+// it started. What was committed stays, when the URL has synchronous_commit=on.
+func (s *Server) Crash(t testing.TB) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))
+	if err != nil {
+		t.Fatalf("find the server's process: %v", err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(text), &pid); err != nil {
+		t.Fatalf("find the server's process: %v", err)
+	}
+	pids := append(children(pid), pid)
+	for _, p := range pids {
+		_ = syscall.Kill(p, syscall.SIGKILL)
+	}
+	s.end()
+	deadline := time.After(startTime)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for _, p := range pids {
+		for syscall.Kill(p, 0) == nil && !isDead(p) {
+			select {
+			case <-tick.C:
+			case <-deadline:
+				t.Fatalf("process %d of the server does not end", p)
+			}
+		}
+	}
+}
+
+// children lists the processes that a process started, where /proc tells. Others
+// find out by themselves that the first one is gone.
+func children(of int) (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		pid, parent, _ := readStat(path)
+		if parent == of {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// isDead reports whether a process has ended and only its parent has not looked.
+func isDead(pid int) bool {
+	_, _, state := readStat(fmt.Sprintf("/proc/%d/stat", pid))
+	return state == "Z"
+}
+
+func readStat(path string) (pid, parent int, state string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, 0, ""
+	}
+	before, after, _ := strings.Cut(string(text), " (")
+	after = after[strings.LastIndex(after, ")")+1:]
+	_, _ = fmt.Sscan(before, &pid)
+	_, _ = fmt.Sscan(after, &state, &parent)
+	return pid, parent, state
+}
