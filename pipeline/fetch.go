@@ -26,11 +26,17 @@ func (j *job) fetch(ctx context.Context) error {
 	return nil
 }
 
-// needDisk fails when the data folder's disk has less free than need bytes.
+// diskReserve is what stays free for the database's log and for recording that
+// a run failed.
+const diskReserve = 32 << 20
+
+// needDisk fails when the data folder's disk has less free than need bytes and
+// the reserve.
 func (j *job) needDisk(need int64) error {
 	if j.DataDir == "" || need == 0 {
 		return nil
 	}
+	need += diskReserve
 	free, err := freeDisk(j.DataDir)
 	if err != nil {
 		return fmt.Errorf("look at free disk of %s: %w", j.DataDir, err)

@@ -3,7 +3,10 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,5 +76,48 @@ func TestAnInterruptedFirstRunIsReplacedInOneStep(t *testing.T) {
 	}
 	if repo.Latest.ID == run.ID || repo.Latest.Trigger != codesage.TriggerResume || repo.Status() != codesage.StatusPending {
 		t.Errorf("the newest run is %d by %s, and the repository is %s", repo.Latest.ID, repo.Latest.Trigger, repo.Status())
+	}
+}
+
+func TestAFailedRunSaysWhy(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"a failure with a kind", codesage.Errorf(codesage.KindTimeout, "The host did not answer"), "The host did not answer"},
+		{"a full disk", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, "The disk of the data folder is full; free some space and reprocess"},
+		{"a fault of the program", errors.New("secret detail"), "An internal error; the server's log says more"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w, run := newWorker(t, func(context.Context, codesage.Run, store.Writer) error { return tc.err })
+			if err := w.Handle(t.Context(), run.ID); err == nil {
+				t.Error("the queue was told of no failure")
+			}
+			got, err := w.Store.Run(t.Context(), run.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != codesage.StatusFailed || got.Error != tc.want {
+				t.Errorf("the run is %s: %q, want %q", got.Status, got.Error, tc.want)
+			}
+		})
+	}
+}
+
+func TestAPanickingPipelineFailsItsRunOnly(t *testing.T) {
+	t.Parallel()
+	w, run := newWorker(t, func(context.Context, codesage.Run, store.Writer) error { panic("boom") })
+	if err := w.Handle(t.Context(), run.ID); err == nil || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("got %v", err)
+	}
+	got, err := w.Store.Run(t.Context(), run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != codesage.StatusFailed {
+		t.Errorf("the run is %s", got.Status)
 	}
 }
