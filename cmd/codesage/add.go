@@ -69,6 +69,9 @@ func isURL(text string) bool {
 }
 
 func addFolder(ctx context.Context, server *client.Client, path, session string, force bool) (client.Repository, error) {
+	if path == "" {
+		return client.Repository{}, usageError{errors.New("the name of the folder is empty; the current folder is .")}
+	}
 	full, err := filepath.Abs(path)
 	if err != nil {
 		return client.Repository{}, fmt.Errorf("find %s: %w", path, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -85,16 +86,40 @@ func dial(t terminal) (*client.Client, error) {
 // explain words a failure to ask the server for people.
 func explain(c *client.Client, err error) error {
 	var status *client.StatusError
+	var unreachable *client.UnreachableError
 	var transport *client.TransportError
 	switch {
 	case errors.As(err, &status) && status.Status == 401:
 		return fmt.Errorf("the server at %s wants a key; set CODESAGE_API_KEY", c.URL())
+	case errors.As(err, &status) && status.Status == 422:
+		return errors.New(faults(status))
 	case errors.As(err, &status):
 		return errors.New(status.Error())
-	case errors.As(err, &transport):
+	case errors.As(err, &unreachable), errors.As(err, &transport):
 		return fmt.Errorf("no server answers at %s; start one with `codesage serve`, or set MCP_SERVER_URL", c.URL())
 	}
 	return err
+}
+
+// faults words what the server found wrong with a request: its list of faults
+// as `field: reason`. What broke a rule of a value as a whole says so by itself.
+func faults(e *client.StatusError) string {
+	var list []struct {
+		Type string `json:"type"`
+		Loc  []any  `json:"loc"`
+		Msg  string `json:"msg"`
+	}
+	if json.Unmarshal([]byte(e.Detail), &list) != nil || len(list) == 0 {
+		return e.Error()
+	}
+	texts := make([]string, len(list))
+	for i, f := range list {
+		texts[i] = strings.TrimPrefix(f.Msg, "Value error, ")
+		if f.Type != "value_error" && len(f.Loc) > 0 {
+			texts[i] = fmt.Sprintf("%v: %s", f.Loc[len(f.Loc)-1], f.Msg)
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 // find returns the repository of an id, a name or a session id.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/joho/godotenv"
@@ -15,10 +16,15 @@ import (
 // and for what it lacks a file .env in the working folder. It returns the name
 // of the file that it read, if any.
 func serverConfig(getenv func(string) string) (c config.Config, env func(string) string, file string, err error) {
-	values, err := godotenv.Read(".env")
+	values := map[string]string{}
+	text, err := os.ReadFile(".env")
 	switch {
 	case err == nil:
 		file = ".env"
+		// The parser's own errors quote the file, and with it the keys in it.
+		if values, err = godotenv.UnmarshalBytes(text); err != nil {
+			return c, nil, "", errors.New("the file .env in the working folder is no list of NAME=value lines; mend or remove it")
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return c, nil, "", fmt.Errorf("read .env in the working folder: %w; mend or remove it", err)
 	}

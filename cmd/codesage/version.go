@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,9 +42,9 @@ func helpCommand(t terminal) *cobra.Command {
 		Use:   "help [command]",
 		Short: "Help on a command, or on the configuration: help config",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			target, _, err := cmd.Root().Find(args)
-			if err != nil || target == nil {
-				return usageError{fmt.Errorf("no help for %q", args)}
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageError{fmt.Errorf("no help for %q", strings.Join(args, " "))}
 			}
 			return target.Help()
 		},
