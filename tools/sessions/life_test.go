@@ -33,14 +33,7 @@ func TestIndexAnswersAfterTheTextPass(t *testing.T) {
 	h, root := newHouse(t), fixture(t)
 	held, release := h.queue.holdAt(codesage.PhaseSymbols)
 	defer release()
-	var mu sync.Mutex
-	var told []string
-	ctx := tools.WithProgress(t.Context(), func(done, total int, message string) {
-		mu.Lock()
-		defer mu.Unlock()
-		told = append(told, fmt.Sprintf("%d/%d %s", done, total, message))
-	})
-	text, f := h.try(ctx, "index_repository", args{"path": root, "session": "fx"})
+	text, f := h.try(t.Context(), "index_repository", args{"path": root, "session": "fx"})
 	if f != nil {
 		t.Fatal(f)
 	}
@@ -58,12 +51,22 @@ func TestIndexAnswersAfterTheTextPass(t *testing.T) {
 	if got := h.call("find_references", args{"symbol": "authenticate", "session": "fx"}); !strings.Contains(got, "- **Definition:** yes\n") {
 		t.Errorf("after the symbols: %s", got)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	for _, m := range told {
-		if !strings.Contains(m, "Indexing session 'fx'") {
-			t.Errorf("told %q", m)
-		}
+}
+
+func TestProgressIsTold(t *testing.T) {
+	t.Parallel()
+	h, root := newHouse(t), fixture(t)
+	_, release := h.queue.holdAt(codesage.PhaseText)
+	var told []string
+	ctx := tools.WithProgress(t.Context(), func(done, total int, message string) {
+		told = append(told, fmt.Sprintf("%d/%d %s", done, total, message))
+		release() // the run goes on when its caller knows how many files there are
+	})
+	if _, f := h.try(ctx, "index_repository", args{"path": root, "session": "fx"}); f != nil {
+		t.Fatal(f)
+	}
+	if len(told) < 2 || told[0] != "0/5 Indexing session 'fx' (0 of 5 files)" || !strings.HasPrefix(told[len(told)-1], "5/5 Index") {
+		t.Errorf("told %q", told)
 	}
 }
 

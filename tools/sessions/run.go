@@ -161,6 +161,9 @@ func (s *set) await(ctx context.Context, id string, run codesage.Run, began time
 		return outcome{}, err
 	}
 	t, err := s.totals(ctx, x)
+	if err == nil && t.files > told { // a client is told of the end, and never of less than before
+		tools.ReportProgress(ctx, t.files, t.files, fmt.Sprintf("Indexed session '%s'", id))
+	}
 	return outcome{x, t, s.Now().Sub(began)}, err
 }
 

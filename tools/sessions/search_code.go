@@ -51,7 +51,7 @@ func (s *set) searchCode(ctx context.Context, a tools.Arguments) (string, error)
 	texts := &textCache{set: s, session: x, texts: map[string]store.Text{}}
 	var hits []local.ChunkHit
 	if literal {
-		hits, err = s.searchLiteral(ctx, x, strings.TrimSpace(text), k, texts)
+		hits, err = s.searchLiteral(ctx, x, strings.TrimSpace(text), k)
 	} else {
 		hits, err = s.searchWords(ctx, x, text, k)
 	}
@@ -111,7 +111,7 @@ func (s *set) searchWords(ctx context.Context, x session, text string, k int) ([
 }
 
 // searchLiteral searches byte for byte.
-func (s *set) searchLiteral(ctx context.Context, x session, text string, k int, texts *textCache) ([]local.ChunkHit, error) {
+func (s *set) searchLiteral(ctx context.Context, x session, text string, k int) ([]local.ChunkHit, error) {
 	load := func(ctx context.Context, path string) (string, bool, error) {
 		t, err := s.Store.File(ctx, x.snapshot, path)
 		if errors.Is(err, codesage.ErrNotFound) {
@@ -119,10 +119,8 @@ func (s *set) searchLiteral(ctx context.Context, x session, text string, k int, 
 		}
 		return t.Text, err == nil, err
 	}
-	hits, err := fill(k, func(n int) ([]local.ChunkHit, int, error) {
-		return s.Index.SearchLiteral(ctx, x.snapshot, text, n, load)
-	})
-	return hits, s.searchError(x, err)
+	hits, _, err := s.Index.SearchLiteral(ctx, x.snapshot, text, allChunks, load) // it looks at all in any case
+	return thin(hits, k), s.searchError(x, err)
 }
 
 // searchError says which session a failed search was in.
