@@ -10,15 +10,24 @@ import (
 	"codesage"
 )
 
-// dataDir is the folder that one server has for itself.
+// dataDir is the folder of one server, or of the processes of a team's.
 type dataDir struct {
 	path string
 	lock *os.File
 }
 
+// lockKind says with whom a process shares its data folder.
+type lockKind int
+
+// The kinds of lock: SQLite is for one process, a team's processes share all.
+const (
+	lockAlone lockKind = iota
+	lockShared
+)
+
 // openDataDir makes the folder if it is missing and takes it for this process,
-// so that no second server writes to it.
-func openDataDir(path string) (*dataDir, error) {
+// so that no other server writes to a database that is this one's.
+func openDataDir(path string, kind lockKind) (*dataDir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w; set CODESAGE_DATA_DIR to a folder that can be written", err)
 	}
@@ -26,7 +35,7 @@ func openDataDir(path string) (*dataDir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the data folder: %w; set CODESAGE_DATA_DIR to a folder that can be written", err)
 	}
-	if err := lockFile(lock); err != nil {
+	if err := lockFile(lock, kind); err != nil {
 		_ = lock.Close()
 		return nil, codesage.Errorf(codesage.KindConflict,
 			"another codesage server is using the data folder %s; stop it, or set CODESAGE_DATA_DIR to another folder", path)
@@ -34,12 +43,10 @@ func openDataDir(path string) (*dataDir, error) {
 	return &dataDir{path: path, lock: lock}, nil
 }
 
-func (d *dataDir) join(name string) string { return filepath.Join(d.path, name) }
-
 // writeKey leaves the server's key for the bridge and the command line of this
 // user, or removes what an earlier start left when there is none.
-func (d *dataDir) writeKey(key string) error {
-	path := keyFile(d.path)
+func writeKey(dataDir, key string) error {
+	path := keyFile(dataDir)
 	if key == "" {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the old key file: %w", err)

@@ -8,5 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes an exclusive lock that ends with the process.
-func lockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+// lockFile takes a lock that ends with the process.
+func lockFile(f *os.File, kind lockKind) error {
+	how := unix.LOCK_EX
+	if kind == lockShared {
+		how = unix.LOCK_SH
+	}
+	return unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,12 +16,8 @@ import (
 	"codesage"
 	"codesage/api"
 	"codesage/config"
-	"codesage/queue"
 	"codesage/tools"
 )
-
-// queuePoll is how often an idle in-process worker looks for runs.
-const queuePoll = 200 * time.Millisecond
 
 // shutdownTime is how long requests and runs may take to end.
 const shutdownTime = 15 * time.Second
@@ -41,41 +36,70 @@ func serveCommand(t terminal) *cobra.Command {
 
 // serve runs API and worker in this process until ctx ends.
 func serve(ctx context.Context, t terminal) error {
-	c, env, file, err := serverConfig(t.getenv)
+	s, err := readSetup(t)
 	if err != nil {
 		return err
 	}
-	log := newLog(t.err, c.LogLevel, c.LogFormat)
-	if file != "" {
-		log.Info("read settings from the working folder", "file", file)
-	}
-	log.Info("starting", append([]any{"version", versionText()}, config.Redacted(env)...)...)
-	listener, err := listen(c)
+	listener, err := listen(s.config)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	dir, err := openDataDir(c.DataDir)
-	if err != nil {
-		return err
-	}
-	defer dir.close()
-	if err := dir.writeKey(c.APIKey); err != nil {
-		return err
-	}
-	p, err := assemble(ctx, c, log)
+	p, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer p.close()
+	if err := writeKey(p.config.DataDir, p.config.APIKey); err != nil {
+		return err
+	}
 	stopWorker, err := startWorker(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer stopWorker()
 	return serveHTTP(ctx, p, listener, func(url string) {
-		fmt.Fprintf(t.out, "CodeSage is ready at %s (data in %s). Press Ctrl-C to stop.\n", url, c.DataDir)
+		fmt.Fprintf(t.out, "CodeSage is ready at %s (data in %s). Press Ctrl-C to stop.\n", url, p.config.DataDir)
 	})
+}
+
+// setup is the configuration of a server command that begins.
+type setup struct {
+	config config.Config
+	log    *slog.Logger
+}
+
+// readSetup reads the configuration and says in the log what it holds.
+func readSetup(t terminal) (setup, error) {
+	c, env, file, err := serverConfig(t.getenv)
+	if err != nil {
+		return setup{}, err
+	}
+	log := newLog(t.err, c.LogLevel, c.LogFormat)
+	if file != "" {
+		log.Info("read settings from the working folder", "file", file)
+	}
+	log.Info("starting", append([]any{"version", versionText()}, config.Redacted(env)...)...)
+	return setup{c, log}, nil
+}
+
+// open takes the data folder and opens all parts. The caller closes them.
+func (s setup) open(ctx context.Context) (*parts, error) {
+	kind := lockAlone
+	if s.config.DatabaseURL != "" {
+		kind = lockShared
+	}
+	dir, err := openDataDir(s.config.DataDir, kind)
+	if err != nil {
+		return nil, err
+	}
+	p, err := assemble(ctx, s.config, s.log)
+	if err != nil {
+		dir.close()
+		return nil, err
+	}
+	p.closers = append([]func() error{func() error { dir.close(); return nil }}, p.closers...)
+	return p, nil
 }
 
 // listen takes the configured address.
@@ -89,40 +113,6 @@ func listen(c config.Config) (net.Listener, error) {
 		return nil, fmt.Errorf("listen on %s: %w; set CODESAGE_HOST and CODESAGE_PORT to an address of this machine", c.Address(), err)
 	}
 	return l, nil
-}
-
-// startWorker takes up what an earlier process left and begins to work. The
-// returned function stops it and waits.
-func startWorker(ctx context.Context, p *parts) (stop func(), err error) {
-	sweeper, refresher := p.sweeper(), p.refresher()
-	server := queue.NewServer(queue.ServerOptions{
-		Redis:       p.redis,
-		Concurrency: p.config.WorkerConcurrency,
-		Poll:        queuePoll,
-		Handler:     p.worker(sweeper, refresher).Handle,
-		Log:         p.log,
-	})
-	if err := sweeper.Adopt(ctx); err != nil {
-		return nil, err
-	}
-	if err := server.Start(ctx); err != nil {
-		return nil, err
-	}
-	sweeping, cancel := context.WithCancel(ctx)
-	var done sync.WaitGroup
-	done.Go(func() { sweeper.Run(sweeping) })
-	if refresher != nil {
-		done.Go(func() { refresher.Run(sweeping) })
-	}
-	return func() {
-		cancel()
-		done.Wait()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-		defer cancel()
-		if err := server.Shutdown(ctx); err != nil {
-			p.log.Warn("stop the worker", "err", err)
-		}
-	}, nil
 }
 
 // serveHTTP serves until ctx ends, then lets requests finish.
@@ -160,10 +150,14 @@ func (p *parts) handler(closing <-chan struct{}) http.Handler {
 	if !c.RateLimiting {
 		limits = api.Limits{}
 	}
+	engine := p.engine
+	if engine == nil {
+		engine = noSearch{}
+	}
 	return api.New(api.Deps{
 		Store:    p.store,
 		Catalog:  p.catalog,
-		Engine:   p.index,
+		Engine:   engine,
 		Toolsets: []tools.Set{p.repositories(), p.sessions()},
 		Name:     c.ServerName,
 		Version:  c.ServerVersion,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,7 +19,7 @@ func (p *parts) repositories() tools.Set {
 	return repositories.New(repositories.Deps{
 		Catalog: p.catalog,
 		Store:   p.store,
-		Engine:  p.index,
+		Engine:  p.engine,
 		Texts:   p.index,
 		Link:    link,
 		Log:     p.log,
@@ -34,7 +33,7 @@ func (p *parts) sessions() tools.Set {
 		Store:    p.store,
 		Index:    p.index,
 		Glob:     glob,
-		IndexDir: filepath.Join(p.config.DataDir, "index"),
+		IndexDir: indexDir(p.config.DataDir),
 		Version:  versionText(),
 		Protocol: mcp.LatestProtocol,
 		Settings: sessions.Settings{

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/redis/go-redis/v9"
+
 	"codesage"
 	"codesage/catalog"
 	"codesage/config"
@@ -16,24 +18,29 @@ import (
 	"codesage/pipeline/source/folder"
 	"codesage/pipeline/source/git"
 	"codesage/queue"
+	"codesage/search"
+	"codesage/search/algolia"
 	"codesage/search/local"
 	"codesage/store"
-	"codesage/store/sqlite"
 	"codesage/worker"
 )
 
 // folderMaxFileBytes is the largest file of a folder that is indexed.
 const folderMaxFileBytes = 10 << 20
 
-// parts is everything a server is made of. This file is the only place that
-// knows which adapter stands behind a contract.
+// teamAttempts is how often a run is taken up whose database goes away.
+const teamAttempts = 20
+
+// parts is everything a server is made of. This file, and database.go for the
+// store, are the only places that know which adapter stands behind a contract.
 type parts struct {
 	config   config.Config
 	log      *slog.Logger
 	store    store.Store
-	redis    *queue.Embedded
+	redis    redis.UniversalClient
 	queue    *queue.Queue
-	index    *local.Index
+	index    *local.Index  // texts, and entities unless Algolia has them
+	engine   search.Engine // entities; nil when search is not configured
 	parser   *parse.Pool
 	pipeline *pipeline.Pipeline
 	catalog  *catalog.Catalog
@@ -49,40 +56,115 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 			p.close()
 		}
 	}()
-	database, err := sqlite.Open(ctx, filepath.Join(c.DataDir, "codesage.db"), log)
-	if err != nil {
+	if p.store, err = openStore(ctx, c, log); err != nil {
 		return p, err
 	}
-	p.store = database
-	p.closers = append(p.closers, database.Close)
-
-	p.redis = queue.NewEmbedded()
-	p.closers = append(p.closers, p.redis.Close)
-	p.queue = queue.New(p.redis)
-
+	p.closers = append(p.closers, p.store.Close)
+	if err := p.openQueue(); err != nil {
+		return p, err
+	}
 	p.parser = parse.NewPool(parse.Config{Processes: c.ParseProcesses, Log: log})
 	p.closers = append(p.closers, func() error { p.parser.Close(); return nil })
-
-	if p.index, err = local.Open(filepath.Join(c.DataDir, "index"), local.Options{Log: log, Rebuild: p.rebuild}); err != nil {
-		return p, fmt.Errorf("open the search index: %w", err)
+	if err := p.openIndex(ctx); err != nil {
+		return p, err
 	}
-	p.closers = append(p.closers, p.index.Close)
-
-	temp := filepath.Join(c.DataDir, "tmp")
-	hosts, err := openGit(c, temp, log)
+	hosts, err := openGit(c, filepath.Join(c.DataDir, "tmp"), log)
 	if err != nil {
 		return p, err
 	}
 	p.hosts = gitHosts{hosts}
 	roots := localRoots(c)
-	p.pipeline = &pipeline.Pipeline{
+	p.pipeline = p.newPipeline(roots)
+	o := catalog.Options{
+		Store:     p.store,
+		Queue:     p.queue,
+		Log:       log,
+		CheckRoot: func(path string) (string, error) { return folder.CheckRoot(path, roots) },
+		Hosts:     p.hosts,
+	}
+	if p.engine == nil {
+		o.Hosts = noSearchHosts{p.hosts}
+	}
+	p.catalog = catalog.New(o)
+	return p, nil
+}
+
+// alone reports whether this process is the only one that works on the store.
+func (p *parts) alone() bool { return p.config.DatabaseURL == "" }
+
+// openQueue connects to Redis, or starts the one in this process.
+func (p *parts) openQueue() error {
+	if p.config.RedisURL == "" {
+		p.redis = queue.NewEmbedded()
+	} else {
+		client, err := queue.Connect(p.config.RedisURL, p.log)
+		if err != nil {
+			return err
+		}
+		p.redis = client
+	}
+	p.closers = append(p.closers, p.redis.Close)
+	p.queue = queue.New(p.redis)
+	return nil
+}
+
+// indexDir is where the local index is in a data folder.
+func indexDir(dataDir string) string { return filepath.Join(dataDir, "index") }
+
+// openIndex opens the local index, and the engine for entities if that is
+// another.
+func (p *parts) openIndex(ctx context.Context) (err error) {
+	c := p.config
+	if p.index, err = local.Open(indexDir(c.DataDir), local.Options{Log: p.log, Rebuild: p.rebuild}); err != nil {
+		return fmt.Errorf("open the search index: %w", err)
+	}
+	p.closers = append(p.closers, p.index.Close)
+	switch {
+	case !c.Algolia():
+		p.engine = p.index
+	case c.AlgoliaAppID == "" || c.AlgoliaAdminKey == "":
+		p.log.Warn("search is not configured: ALGOLIA_APP_ID or ALGOLIA_ADMIN_API_KEY is missing")
+	default:
+		return p.openAlgolia(ctx)
+	}
+	return nil
+}
+
+// openAlgolia makes Algolia the engine for entities. Texts stay in the local
+// index.
+func (p *parts) openAlgolia(ctx context.Context) error {
+	c := p.config
+	engine, err := algolia.Open(ctx, algolia.Config{
+		AppID:     c.AlgoliaAppID,
+		AdminKey:  c.AlgoliaAdminKey,
+		IndexName: c.AlgoliaIndexName,
+		Hosts:     c.AlgoliaHosts,
+		Log:       p.log,
+		Rebuild:   func(ctx context.Context, s codesage.Snapshot) error { return p.pipeline.RebuildRecords(ctx, s) },
+	})
+	if err != nil {
+		return err
+	}
+	p.engine = withTexts{engine, p.index}
+	return nil
+}
+
+// newPipeline returns what indexes. Without an engine the records go into the
+// local index, where nobody asks for them.
+func (p *parts) newPipeline(roots []string) *pipeline.Pipeline {
+	c := p.config
+	var engine search.Engine = p.index
+	if p.engine != nil {
+		engine = p.engine
+	}
+	return &pipeline.Pipeline{
 		Store:   p.store,
-		Engine:  p.index,
+		Engine:  engine,
 		Texts:   p.index,
 		Parser:  p.parser,
 		Readers: c.ParseProcesses,
 		DataDir: c.DataDir,
-		Log:     log,
+		Log:     p.log,
 		Sources: map[codesage.SourceKind]source.Source{
 			codesage.SourceFolder: folder.New(folder.Options{Roots: roots}),
 			codesage.SourceGit:    p.hosts,
@@ -97,14 +179,6 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 			},
 		},
 	}
-	p.catalog = catalog.New(catalog.Options{
-		Store:     p.store,
-		Queue:     p.queue,
-		Log:       log,
-		CheckRoot: func(path string) (string, error) { return folder.CheckRoot(path, roots) },
-		Hosts:     p.hosts,
-	})
-	return p, nil
 }
 
 // openGit returns the source of git hosts, and removes what clones of an earlier
@@ -139,12 +213,16 @@ func (p *parts) rebuild(ctx context.Context, s codesage.Snapshot, part local.Par
 
 // worker returns what handles runs; it tells sweeper and refresher how they ended.
 func (p *parts) worker(s *worker.Sweeper, r *worker.Refresher) *worker.Worker {
-	return &worker.Worker{Store: p.store, Pipeline: p.pipeline, Queue: p.queue, Log: p.log, Sweeper: s, Refresher: r}
+	attempts := 0
+	if !p.alone() {
+		attempts = teamAttempts
+	}
+	return &worker.Worker{Store: p.store, Pipeline: p.pipeline, Queue: p.queue, Log: p.log, Sweeper: s, Refresher: r, Attempts: attempts}
 }
 
 // sweeper returns what puts right what crashes left.
 func (p *parts) sweeper() *worker.Sweeper {
-	return &worker.Sweeper{Store: p.store, Queue: p.queue, Engine: p.index, Log: p.log}
+	return &worker.Sweeper{Store: p.store, Queue: p.queue, Engine: p.pipeline.Engine, Log: p.log}
 }
 
 // close closes everything in the opposite order of opening.

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func migrateCommand(t terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:     "migrate",
+		Short:   "Bring the database's schema up to date, which a team's needs before each new version",
+		GroupID: "server",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := readSetup(t)
+			if err != nil {
+				return err
+			}
+			from, to, err := s.migrate(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if from == to {
+				fmt.Fprintln(t.out, "The schema is up to date.")
+			} else {
+				fmt.Fprintf(t.out, "The schema was brought from %d to %d.\n", from, to)
+			}
+			return nil
+		},
+	}
+}
