@@ -165,11 +165,30 @@ func TestCancelledContextEndsEveryWait(t *testing.T) {
 			t.Errorf("%s: asked %d times after the context ended, want 1", name, got)
 		}
 	}
-	// The context may end while the answer is on its way.
+}
+
+func TestContextThatEndsAroundTheAnswerIsNoEmptyResult(t *testing.T) {
+	t.Parallel()
+	e, s := openFake(t, Config{})
+	index(t, e, 1, 1, tree{"a.go": {"load"}})
 	ctx, cancel := context.WithCancel(t.Context())
 	s.OnRequest(func(algoliatest.Request) { cancel() })
 	if _, err := e.Search(ctx, load); !errors.Is(err, context.Canceled) {
-		t.Errorf("search: got %v, want the context's error", err)
+		t.Errorf("before the answer: got %v, want the context's error", err)
+	}
+	s.OnRequest(nil)
+
+	ctx, cancel = context.WithCancel(t.Context())
+	send := s.Client().Transport
+	late := openAt(t, s, Config{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		res, err := send.RoundTrip(r)
+		if strings.HasSuffix(r.URL.Path, "/query") {
+			cancel()
+		}
+		return res, err
+	})}})
+	if r, err := late.Search(ctx, load); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the answer: got %d hits, %v, want the context's error", r.TotalHits, err)
 	}
 }
 
@@ -187,11 +206,12 @@ func TestNextHostIsAskedWhenOneIsAway(t *testing.T) {
 type roundTrip func(r *http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := f(r)
 	if r.Body != nil {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_ = r.Body.Close()
 	}
-	return f(r)
+	return res, err
 }
 
 func response(status int, body string) *http.Response {

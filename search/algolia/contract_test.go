@@ -22,7 +22,10 @@ func openFake(t *testing.T, c Config) (*Engine, *algoliatest.Server) {
 
 func openAt(t *testing.T, s *algoliatest.Server, c Config) *Engine {
 	t.Helper()
-	c.AppID, c.IndexName, c.HTTP = algoliatest.AppID, "entities", s.Client()
+	c.AppID, c.IndexName = algoliatest.AppID, "entities"
+	if c.HTTP == nil {
+		c.HTTP = s.Client()
+	}
 	if c.AdminKey == "" {
 		c.AdminKey = algoliatest.AdminKey
 	}

@@ -2,6 +2,7 @@ package algolia
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -102,18 +103,27 @@ func TestBatchesAreBoundedByCountAndBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	early := len(s.Requests())
-	commit(t, w)
-	if early == 0 {
+	requests := s.Requests()
+	if !slices.ContainsFunc(requests, func(q algoliatest.Request) bool { return q.Route == "batch" }) {
 		t.Error("a writer with more than it may hold back sent nothing before commit")
 	}
+	commit(t, w)
 	if got := s.Records("entities"); got != 2000 {
 		t.Errorf("%d records, want 2000", got)
 	}
-	for _, q := range s.Requests() {
-		if q.Route == "batch" && (len(q.Adds) > maxBatch || len(q.Adds)*8500 > maxBatchBytes && len(q.Adds) < 500) {
-			t.Errorf("a batch of %d records", len(q.Adds))
+	batches := 0
+	for _, q := range append(requests, s.Requests()...) {
+		if q.Route != "batch" {
+			continue
 		}
+		batches++
+		body, err := json.Marshal(q.Body)
+		if err != nil || len(q.Adds) > maxBatch || len(body) > maxBatchBytes+100*maxBatch {
+			t.Errorf("a batch of %d records has %d bytes, %v", len(q.Adds), len(body), err)
+		}
+	}
+	if batches > 4 {
+		t.Errorf("sent %d batches, want full ones", batches)
 	}
 }
 
@@ -143,6 +153,43 @@ func TestForceReplacesAllRecordsOfTheRepository(t *testing.T) {
 	index(t, e, 1, 3, after)
 	wantEntities(t, e, 1, after)
 	wantEntities(t, e, 2, other)
+}
+
+func TestForceRemovesWhatWasStillOnItsWay(t *testing.T) {
+	t.Parallel()
+	e, s := openFake(t, Config{})
+	w := begin(t, e, 1, 0, 1)
+	write(t, w, 1, 1, nil, tree{"a.go": names("a", 3)})
+	s.Fail("task", 1, 400, 0)
+	if err := w.Commit(t.Context()); err == nil {
+		t.Fatal("commit gave no error")
+	}
+	w.Abort()
+	index(t, e, 1, 2, tree{})
+	index(t, e, 2, 3, tree{"a.go": {"x"}}) // by now all is done that was on its way
+	wantEntities(t, e, 1, tree{})
+}
+
+func TestShorterSecondPutOfAPathLeavesNothingOfTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, hold := range []int{1, 0} {
+		e, _ := openFake(t, Config{HoldBytes: hold})
+		before := tree{"a.go": names("a", 2)}
+		index(t, e, 1, 1, before)
+		w := begin(t, e, 1, 1, 2)
+		write(t, w, 1, 2, before, tree{"a.go": names("first", 9)})
+		write(t, w, 1, 2, before, tree{"a.go": names("second", 1)})
+		commit(t, w)
+		wantEntities(t, e, 1, tree{"a.go": names("second", 1)})
+
+		w = begin(t, e, 1, 2, 3)
+		write(t, w, 1, 3, nil, tree{"a.go": names("third", 1100)})
+		if err := w.Delete(t.Context(), "a.go", 1); err != nil {
+			t.Fatal(err)
+		}
+		commit(t, w)
+		wantEntities(t, e, 1, tree{})
+	}
 }
 
 func TestSmallWriterThatIsGivenUpLeavesNoTrace(t *testing.T) {
