@@ -16,6 +16,7 @@ import (
 	"codesage"
 	"codesage/pipeline"
 	"codesage/pipeline/parse"
+	"codesage/pipeline/parse/parsetest"
 	"codesage/pipeline/source"
 	"codesage/pipeline/source/folder"
 	"codesage/search"
@@ -35,7 +36,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	pool := parse.NewPool(parse.Config{Processes: 2})
+	pool := parse.NewPool(parse.Config{Processes: 2, Command: parsetest.Command()})
 	t.Cleanup(pool.Close)
 	h := &house{t: t, store: sqlitetest.Open(t)}
 	var err error

@@ -22,6 +22,7 @@ import (
 	"codesage/catalog"
 	"codesage/pipeline"
 	"codesage/pipeline/parse"
+	"codesage/pipeline/parse/parsetest"
 	"codesage/pipeline/source"
 	"codesage/pipeline/source/git"
 	"codesage/pipeline/source/git/gittest"
@@ -151,7 +152,7 @@ func newHouse(t *testing.T, s settings) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.index.Close() })
-	pool := parse.NewPool(parse.Config{Processes: 2, Log: log})
+	pool := parse.NewPool(parse.Config{Processes: 2, Command: parsetest.Command(), Log: log})
 	t.Cleanup(pool.Close)
 	h.openHosts(log)
 	h.pipeline = &pipeline.Pipeline{

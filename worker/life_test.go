@@ -97,37 +97,41 @@ func TestTwoAddsOfOneURLAtTheSameMoment(t *testing.T) {
 }
 
 // TestADeleteDuringARunLeavesNothing deletes a repository while its run is in
-// each of its phases, first runs and refreshes.
+// each of its phases, first a first run and then a refresh.
 func TestADeleteDuringARunLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []codesage.Phase{codesage.PhaseFetch, codesage.PhaseList, codesage.PhaseText, codesage.PhaseSymbols, codesage.PhasePublish} {
-		for _, refresh := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, refresh %v", phase, refresh), func(t *testing.T) {
-				t.Parallel()
-				h := newHouse(t, settings{})
-				remote := h.hosts.Repo("code.example.org", "o/r")
-				remote.Commit("main", sources(30))
-				if refresh {
-					h.indexed(remote.URL())
-					remote.Commit("main", gittest.Files(map[string]string{"new.go": "package n\n", "p1/f.go": "package p1\n\nfunc New() {}\n"}))
-				}
-				deleted := make(chan struct{})
-				h.gate.at(phase, func(run codesage.Run) {
-					defer close(deleted)
-					if status, body := h.ask("DELETE", fmt.Sprintf("/api/v1/repositories/%d", run.Repository), ""); status != http.StatusNoContent {
-						t.Errorf("delete: %d %s", status, body)
-					}
-				})
-				if refresh {
-					h.ask("POST", "/api/v1/repositories/1/reprocess", "")
-				} else {
-					h.add(remote.URL())
-				}
-				<-deleted
-				h.until("nothing is left", func() bool { return len(h.leftovers()) == 0 })
-			})
-		}
+		t.Run(string(phase), func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, settings{})
+			remote := h.hosts.Repo("code.example.org", "o/r")
+			remote.Commit("main", sources(30))
+			deleted := h.deleteAt(phase)
+			h.add(remote.URL())
+			<-deleted
+			h.until("nothing is left of a first run", func() bool { return len(h.leftovers()) == 0 })
+
+			id := h.indexed(remote.URL())
+			remote.Commit("main", gittest.Files(map[string]string{"new.go": "package n\n", "p1/f.go": "package p1\n\nfunc New() {}\n"}))
+			deleted = h.deleteAt(phase)
+			h.ask("POST", fmt.Sprintf("/api/v1/repositories/%d/reprocess", id), "")
+			<-deleted
+			h.until("nothing is left of a refresh", func() bool { return len(h.leftovers()) == 0 })
+		})
 	}
+}
+
+// deleteAt deletes the repository of the next run that enters a phase, and
+// closes the channel then.
+func (h *house) deleteAt(phase codesage.Phase) <-chan struct{} {
+	deleted := make(chan struct{})
+	h.gate.at(phase, func(run codesage.Run) {
+		defer close(deleted)
+		if status, body := h.ask("DELETE", fmt.Sprintf("/api/v1/repositories/%d", run.Repository), ""); status != http.StatusNoContent {
+			h.t.Errorf("delete: %d %s", status, body)
+		}
+	})
+	return deleted
 }
 
 func TestADeleteWhileTheHostStallsLeavesNothing(t *testing.T) {

@@ -1,0 +1,5 @@
+//go:build race
+
+package parsetest
+
+const raceEnabled = true
