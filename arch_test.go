@@ -43,6 +43,8 @@ var rules = []rule{
 	{of: "./pipeline/source/folder", forbidden: "codesage/pipeline/source/git", why: "adapters never import each other"},
 	{of: "./pipeline/source/...", forbidden: "codesage/store/...", why: "a source knows trees, not what was indexed"},
 	{of: "./pipeline/parse", forbidden: "codesage/store/...", why: "the parser knows files, not what was indexed"},
+	{of: "./watch", forbidden: "codesage/store/...", why: "the watcher sees that folders changed; the catalog starts the runs"},
+	{of: "./watch", forbidden: "codesage/worker", why: "API and worker are separate processes in a team"},
 	{of: "./...", forbidden: "codesage/cmd/...", why: "cmd is the top"},
 	{of: "./...", forbidden: "github.com/smacker/go-tree-sitter/...", except: []string{"./pipeline/parse"}, why: "grammars crash; only the parse process may link them in"},
 	{of: "./...", forbidden: "github.com/mattn/go-sqlite3", except: []string{"./store/sqlite"}, why: "one adapter for each technology"},
@@ -51,6 +53,7 @@ var rules = []rule{
 	{of: "./...", forbidden: "github.com/algolia/...", except: []string{"./search/algolia"}, why: "one adapter for each technology; a new client is a change of one package"},
 	{of: "./...", forbidden: "github.com/go-git/...", except: []string{"./pipeline/source/git", "./pipeline/source/git/gittest", "./pipeline/source/folder"}, why: "one adapter for each technology"},
 	{of: "./...", forbidden: "github.com/gin-gonic/...", except: []string{"./api"}, why: "HTTP handlers live in api"},
+	{of: "./...", forbidden: "github.com/fsnotify/fsnotify", except: []string{"./watch"}, why: "one adapter for each technology"},
 	{of: "./...", forbidden: "C", except: []string{"./pipeline/parse"}, why: "cgo of our own stays in one package"},
 }
 
