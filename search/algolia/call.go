@@ -125,7 +125,7 @@ func (e *Engine) call(ctx context.Context, what string, tries int, ask func(ctx 
 		wait := max(backoff(n), a.retryAfter)
 		e.c.Log.Debug("ask algolia again", "try", n, "wait", wait, "err", f)
 		if err := e.c.Sleep(ctx, wait); err != nil {
-			return fmt.Errorf("%s: %w", f, err)
+			return fmt.Errorf("%w: %w", f, err)
 		}
 	}
 }

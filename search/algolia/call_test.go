@@ -249,7 +249,7 @@ func TestKeyIsInNoErrorAndNoLog(t *testing.T) {
 			}
 			for _, err := range failures {
 				for ; err != nil; err = errors.Unwrap(err) {
-					out.WriteString(fmt.Sprintf("%v %+v %#v\n", err, err, err))
+					fmt.Fprintf(&out, "%v %+v %#v\n", err, err, err)
 				}
 			}
 			if out.Len() == 0 || strings.Contains(out.String(), key) {

@@ -1,6 +1,7 @@
 package algoliatest
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -138,7 +139,7 @@ func (p *parser) group() (group []term, err error) {
 		}
 		group = append(group, t)
 		if group[0].isNumeric() != t.isNumeric() {
-			return nil, fmt.Errorf("filters: Different types are not allowed in the same OR.")
+			return nil, errors.New("filters: Different types are not allowed in the same OR")
 		}
 		if !p.keyword("OR") {
 			break

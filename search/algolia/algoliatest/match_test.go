@@ -55,7 +55,7 @@ func TestMatchingFollowsSettingsAndOptions(t *testing.T) {
 		{"no plurals", "users", "1", without("ignorePlurals")},
 		{"no humps", "users team", "3 2 4 1", without("camelCaseAttributes")},
 		{"humps", "users team", "1", full},
-		{"typo", "configuraton", "4", full},
+		{"typo", "confgiuration", "4", full},
 		{"typo in a short word", "tean", "", full},
 		{"typo in a short word that may have one", "tean", "3 1", without("minWordSizefor1Typo")},
 		{"some words", "user xyzzy", "2 1 4", full},

@@ -63,7 +63,7 @@ func (s *Server) decode(r *http.Request, q *Request, data []byte) error {
 		return fmt.Errorf("Content-Type %q is not JSON", kind)
 	}
 	if err := json.Unmarshal(data, &q.Body); err != nil {
-		return fmt.Errorf("Invalid JSON: %v", err)
+		return fmt.Errorf("body is not JSON: %w", err)
 	}
 	if m := s.schemas[q.Route].check("body", q.Body); m != nil {
 		return m

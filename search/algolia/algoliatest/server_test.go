@@ -70,7 +70,7 @@ func TestStrictAboutRequests(t *testing.T) {
 		{"wrong key", "POST", "/1/indexes/i/query", `{}`, header("X-Algolia-Api-Key", "x"), 403, "Invalid Application-ID"},
 		{"wrong application", "POST", "/1/indexes/i/query", `{}`, header("X-Algolia-Application-Id", "x"), 403, "Invalid Application-ID"},
 		{"content type", "POST", "/1/indexes/i/query", `{}`, header("Content-Type", "text/plain"), 400, "not JSON"},
-		{"not JSON", "POST", "/1/indexes/i/query", `{`, nil, 400, "Invalid JSON"},
+		{"not JSON", "POST", "/1/indexes/i/query", `{`, nil, 400, "body is not JSON"},
 		{"route", "POST", "/1/indexes/i/qery", `{}`, nil, 404, "Path not found"},
 		{"old route", "GET", "/1/indexes/i?query=load", "", nil, 404, "Path not found"},
 		{"method", "GET", "/1/indexes/i/query", "", nil, 404, "Path not found"},
