@@ -58,13 +58,19 @@ func (c *Catalog) readdFolder(ctx context.Context, repo codesage.Repository, pat
 		return repo, codesage.Run{}, codesage.Errorf(codesage.KindExists,
 			"session '%s' exists for %s; choose another session id, or index with force to replace it", repo.Session, repo.Path)
 	}
-	if going := repo.Latest; going != nil && going.Going() && going.Phase != codesage.PhaseSymbols {
+	if going := repo.Latest; going != nil && going.Going() && !textDone(repo, *going) {
 		return repo, *going, codesage.Errorf(codesage.KindConflict, "Indexing already in progress for session '%s'", repo.Session)
 	}
 	if err := c.store.SetOptions(ctx, repo.ID, path, q.Options); err != nil {
 		return repo, codesage.Run{}, fmt.Errorf("set options of %s: %w", repo.Session, err)
 	}
 	return c.start(ctx, repo.ID, store.NewRun{Trigger: codesage.TriggerReprocess, Force: q.Force, Supersede: true})
+}
+
+// textDone reports whether a run that goes on is past its text pass. The phase
+// of its row may lag; the text pointer does not.
+func textDone(repo codesage.Repository, going codesage.Run) bool {
+	return going.Phase == codesage.PhaseSymbols || going.Phase == codesage.PhasePublish || repo.TextRun == going.ID
 }
 
 // Add checks a git URL with its host, stores it and starts to index it. The

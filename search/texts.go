@@ -30,3 +30,12 @@ type TextIndex interface {
 	// none). Until Commit, searches of other runs don't change.
 	BeginTexts(ctx context.Context, repo codesage.RepositoryID, base, run codesage.RunID) (TextWriter, error)
 }
+
+// ChunkHit is a chunk that matches.
+type ChunkHit struct {
+	Path               string
+	Chunk              int
+	Start, End         int // bytes of the text
+	LineStart, LineEnd int
+	Score              float64
+}

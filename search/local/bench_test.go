@@ -130,7 +130,7 @@ func BenchmarkTexts(b *testing.B) {
 		b.ReportMetric(peakMB(), "peakMB")
 	})
 	for _, text := range []string{"error", "mutex AND unlock", `"if err != nil"`, "how does the client follow redirects", "NOT error", "unmars*"} {
-		q, err := query.ParseChunks(text, ChunkFields)
+		q, err := query.ParseChunks(text, (*Index)(nil).ChunkFields())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"codesage"
+	"codesage/search"
 	"codesage/search/index"
 	"codesage/search/query"
 )
@@ -19,7 +20,7 @@ import (
 // the text of a file of the snapshot; ok is false when it has gone, which leaves
 // the file out.
 func (x *Index) SearchLiteral(ctx context.Context, s codesage.Snapshot, text string, k int,
-	load func(ctx context.Context, path string) (body string, ok bool, err error)) (hits []ChunkHit, total int, err error) {
+	load func(ctx context.Context, path string) (body string, ok bool, err error)) (hits []search.ChunkHit, total int, err error) {
 	if text == "" {
 		return nil, 0, nil
 	}
@@ -48,7 +49,7 @@ func (x *Index) SearchLiteral(ctx context.Context, s codesage.Snapshot, text str
 		c.Score = model.Score(idf, float64(c.count), float64(c.length), o.ix.AvgLen(fChunk))
 		hits = append(hits, c.ChunkHit)
 	}
-	slices.SortFunc(hits, func(a, b ChunkHit) int {
+	slices.SortFunc(hits, func(a, b search.ChunkHit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path), cmp.Compare(a.Chunk, b.Chunk))
 	})
 	return hits[:min(max(k, 0), len(hits))], len(hits), nil
@@ -56,7 +57,7 @@ func (x *Index) SearchLiteral(ctx context.Context, s codesage.Snapshot, text str
 
 // A literalChunk is a chunk with how often it has a text and how long it is.
 type literalChunk struct {
-	ChunkHit
+	search.ChunkHit
 	count, length int
 }
 
@@ -75,7 +76,7 @@ func (o *opened) candidateChunks(ctx context.Context, text string) ([][]literalC
 	err = o.ix.Each(ctx, accept, index.Options{}, func(m *index.Match) error {
 		start, end := m.Range()
 		path := m.Path()
-		byPath[path] = append(byPath[path], literalChunk{length: m.Len(fChunk), ChunkHit: ChunkHit{Path: path, Chunk: int(m.Attr(aChunk)),
+		byPath[path] = append(byPath[path], literalChunk{length: m.Len(fChunk), ChunkHit: search.ChunkHit{Path: path, Chunk: int(m.Attr(aChunk)),
 			Start: int(start), End: int(end), LineStart: int(m.Attr(aLineStart)), LineEnd: int(m.Attr(aLineEnd))}})
 		return nil
 	})

@@ -88,8 +88,8 @@ var textSchema = index.Schema{
 
 // ChunkFields tells the parser of the session tools' query language how chunks
 // are indexed.
-var ChunkFields = query.ChunkFields{
-	Content: fChunk, Parts: fChunkParts, MaxToken: maxChunkToken, Words: index.Words,
+func (*Index) ChunkFields() query.ChunkFields {
+	return query.ChunkFields{Content: fChunk, Parts: fChunkParts, MaxToken: maxChunkToken, Words: index.Words}
 }
 
 func tokens(text string) []string {

@@ -196,7 +196,7 @@ func TestSearchChunksEqualsModel(t *testing.T) {
 
 func compareChunks(t *testing.T, h *house, s slowIndex, text string) {
 	t.Helper()
-	q, err := query.ParseChunks(text, ChunkFields)
+	q, err := query.ParseChunks(text, (*Index)(nil).ChunkFields())
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

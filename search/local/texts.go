@@ -59,19 +59,10 @@ func (x *Index) Candidates(ctx context.Context, s codesage.Snapshot, q index.Tri
 	return paths, false, nil
 }
 
-// A ChunkHit is a chunk that matches.
-type ChunkHit struct {
-	Path               string
-	Chunk              int
-	Start, End         int // bytes of the text
-	LineStart, LineEnd int
-	Score              float64
-}
-
 // SearchChunks returns the k best chunks of a snapshot, and how many match. The
 // tree is one that ParseChunks made for ChunkFields. Order: score, then path,
 // then chunk.
-func (x *Index) SearchChunks(ctx context.Context, s codesage.Snapshot, q query.Query, k int) (hits []ChunkHit, total int, err error) {
+func (x *Index) SearchChunks(ctx context.Context, s codesage.Snapshot, q query.Query, k int) (hits []search.ChunkHit, total int, err error) {
 	o, err := x.acquire(ctx, s, Texts, x.o.RebuildWait)
 	if err != nil {
 		return nil, 0, err
@@ -91,7 +82,7 @@ func (x *Index) SearchChunks(ctx context.Context, s codesage.Snapshot, q query.Q
 	return hits, total, nil
 }
 
-func chunkHit(h index.Hit) ChunkHit {
-	return ChunkHit{Path: h.Path, Chunk: int(h.Attrs[aChunk]), Start: int(h.Start), End: int(h.End),
+func chunkHit(h index.Hit) search.ChunkHit {
+	return search.ChunkHit{Path: h.Path, Chunk: int(h.Attrs[aChunk]), Start: int(h.Start), End: int(h.End),
 		LineStart: int(h.Attrs[aLineStart]), LineEnd: int(h.Attrs[aLineEnd]), Score: h.Score}
 }

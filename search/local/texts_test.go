@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"codesage"
+	"codesage/search"
 	"codesage/search/query"
 )
 
@@ -81,7 +82,7 @@ func (h *house) load(_ context.Context, path string) (string, bool, error) {
 // search renders hits as path#chunk score.
 func (h *house) search(text string) string {
 	h.t.Helper()
-	q, err := query.ParseChunks(text, ChunkFields)
+	q, err := query.ParseChunks(text, (*Index)(nil).ChunkFields())
 	if err != nil {
 		h.t.Fatalf("%s: %v", text, err)
 	}
@@ -101,7 +102,7 @@ func (h *house) literal(text string) string {
 	return show(hits)
 }
 
-func show(hits []ChunkHit) string {
+func show(hits []search.ChunkHit) string {
 	var list []string
 	for _, h := range hits {
 		list = append(list, fmt.Sprintf("%s#%d %.2f", h.Path, h.Chunk, h.Score))
@@ -159,7 +160,7 @@ func TestSearchChunksFindsIdentifierPartsLast(t *testing.T) {
 		"service": "x.py o.py", `"service"`: "x.py", "service AND overtime": "", "service AND response": "x.py", "serv*": "x.py",
 		"overtime NOT service": "o.py", "overtime service": "x.py o.py", "html response": "y.py x.py o.py",
 	} {
-		q, err := query.ParseChunks(text, ChunkFields)
+		q, err := query.ParseChunks(text, (*Index)(nil).ChunkFields())
 		if err != nil {
 			t.Fatal(err)
 		}

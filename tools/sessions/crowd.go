@@ -1,14 +1,14 @@
 package sessions
 
 import (
-	"codesage/search/local"
+	"codesage/search"
 	"codesage/search/query"
 )
 
 // fill returns the k best hits of which no two overlap or touch each other in a
 // file: the better one stays. fetch returns the n best hits and how many there
 // are in all; more are fetched until k are left.
-func fill(k int, fetch func(n int) ([]local.ChunkHit, int, error)) ([]local.ChunkHit, error) {
+func fill(k int, fetch func(n int) ([]search.ChunkHit, int, error)) ([]search.ChunkHit, error) {
 	for n := 2 * k; ; n *= 4 {
 		hits, total, err := fetch(n)
 		if err != nil {
@@ -23,9 +23,9 @@ func fill(k int, fetch func(n int) ([]local.ChunkHit, int, error)) ([]local.Chun
 
 // thin takes hits in their order until it has k, and leaves out those that
 // overlap or touch one that it took.
-func thin(hits []local.ChunkHit, k int) []local.ChunkHit {
-	kept := make([]local.ChunkHit, 0, min(k, len(hits)))
-	taken := map[string][]local.ChunkHit{}
+func thin(hits []search.ChunkHit, k int) []search.ChunkHit {
+	kept := make([]search.ChunkHit, 0, min(k, len(hits)))
+	taken := map[string][]search.ChunkHit{}
 	for _, h := range hits {
 		if len(kept) == k {
 			break
@@ -38,7 +38,7 @@ func thin(hits []local.ChunkHit, k int) []local.ChunkHit {
 	return kept
 }
 
-func touches(h local.ChunkHit, others []local.ChunkHit) bool {
+func touches(h search.ChunkHit, others []search.ChunkHit) bool {
 	for _, o := range others {
 		if h.Start <= o.End && o.Start <= h.End {
 			return true

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"codesage/search"
 	"codesage/search/local"
 	"codesage/search/query"
 )
@@ -46,12 +47,12 @@ func TestFencesCannotBeClosedByTheirText(t *testing.T) {
 
 func TestNeighbouringChunksAreShownOnce(t *testing.T) {
 	t.Parallel()
-	all := []local.ChunkHit{
+	all := []search.ChunkHit{
 		{Path: "a", Chunk: 0, Start: 0, End: 100}, {Path: "a", Chunk: 2, Start: 160, End: 260}, {Path: "a", Chunk: 1, Start: 80, End: 180},
 		{Path: "a", Chunk: 3, Start: 260, End: 300}, {Path: "b", Chunk: 1, Start: 80, End: 180}, {Path: "a", Chunk: 5, Start: 301, End: 400},
 	}
 	fetches := 0
-	fetch := func(n int) ([]local.ChunkHit, int, error) {
+	fetch := func(n int) ([]search.ChunkHit, int, error) {
 		fetches++
 		return all[:min(n, len(all))], len(all), nil
 	}
@@ -74,7 +75,7 @@ func TestQueriesThatOnlyExcludeOrNameAPathDoNotRank(t *testing.T) {
 		"a": true, `"a b"`: true, "a NOT b": true, "file_path:x a": true, "NOT a": false, "-a": false, "file_path:x": false,
 		"file_path:x AND NOT b": false, "NOT a AND NOT b": false, "file_path:a OR file_path:b": false,
 	} {
-		tree, err := query.ParseChunks(text, local.ChunkFields)
+		tree, err := query.ParseChunks(text, (*local.Index)(nil).ChunkFields())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 
 	"codesage"
 	"codesage/search"
-	"codesage/search/local"
 	"codesage/search/query"
 	"codesage/store"
 	"codesage/tools"
@@ -49,7 +48,7 @@ func (s *set) searchCode(ctx context.Context, a tools.Arguments) (string, error)
 	}
 	began := time.Now()
 	texts := &textCache{set: s, session: x, texts: map[string]store.Text{}}
-	var hits []local.ChunkHit
+	var hits []search.ChunkHit
 	if literal {
 		hits, err = s.searchLiteral(ctx, x, strings.TrimSpace(text), k)
 	} else {
@@ -90,8 +89,8 @@ func checkQuery(text string, k int, literal bool) error {
 }
 
 // searchWords searches by the query language.
-func (s *set) searchWords(ctx context.Context, x session, text string, k int) ([]local.ChunkHit, error) {
-	tree, err := query.ParseChunks(text, local.ChunkFields)
+func (s *set) searchWords(ctx context.Context, x session, text string, k int) ([]search.ChunkHit, error) {
+	tree, err := query.ParseChunks(text, s.Index.ChunkFields())
 	var syntax *query.SyntaxError
 	if errors.As(err, &syntax) {
 		return nil, failf(searchFailed, "Search failed: %s", syntax)
@@ -99,7 +98,7 @@ func (s *set) searchWords(ctx context.Context, x session, text string, k int) ([
 	if err != nil {
 		return nil, fmt.Errorf("parse query: %w", err)
 	}
-	fetch := func(n int) ([]local.ChunkHit, int, error) {
+	fetch := func(n int) ([]search.ChunkHit, int, error) {
 		return s.Index.SearchChunks(ctx, x.snapshot, tree, n)
 	}
 	if !scores(tree) {
@@ -111,7 +110,7 @@ func (s *set) searchWords(ctx context.Context, x session, text string, k int) ([
 }
 
 // searchLiteral searches byte for byte.
-func (s *set) searchLiteral(ctx context.Context, x session, text string, k int) ([]local.ChunkHit, error) {
+func (s *set) searchLiteral(ctx context.Context, x session, text string, k int) ([]search.ChunkHit, error) {
 	load := func(ctx context.Context, path string) (string, bool, error) {
 		t, err := s.Store.File(ctx, x.snapshot, path)
 		if errors.Is(err, codesage.ErrNotFound) {
@@ -151,7 +150,7 @@ func (c *textCache) get(ctx context.Context, path string) (store.Text, error) {
 }
 
 // results prints hits with their texts.
-func (c *textCache) results(ctx context.Context, hits []local.ChunkHit) (string, error) {
+func (c *textCache) results(ctx context.Context, hits []search.ChunkHit) (string, error) {
 	disk := c.session.disk()
 	defer disk.close()
 	var b strings.Builder

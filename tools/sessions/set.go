@@ -12,8 +12,8 @@ import (
 
 	"codesage"
 	"codesage/catalog"
+	"codesage/search"
 	"codesage/search/index"
-	"codesage/search/local"
 	"codesage/search/query"
 	"codesage/store"
 	"codesage/tools"
@@ -24,9 +24,10 @@ const Name = "sessions"
 
 // textIndex is what the tools need of local.Index.
 type textIndex interface {
-	SearchChunks(ctx context.Context, s codesage.Snapshot, q query.Query, k int) (hits []local.ChunkHit, total int, err error)
+	ChunkFields() query.ChunkFields
+	SearchChunks(ctx context.Context, s codesage.Snapshot, q query.Query, k int) (hits []search.ChunkHit, total int, err error)
 	SearchLiteral(ctx context.Context, s codesage.Snapshot, text string, k int,
-		load func(ctx context.Context, path string) (body string, ok bool, err error)) (hits []local.ChunkHit, total int, err error)
+		load func(ctx context.Context, path string) (body string, ok bool, err error)) (hits []search.ChunkHit, total int, err error)
 	Candidates(ctx context.Context, s codesage.Snapshot, q index.TriQuery) (paths map[string]struct{}, all bool, err error)
 }
 
