@@ -28,7 +28,7 @@ func Records(repo codesage.Repository, run codesage.RunID, f codesage.File, text
 			LineStart:      e.LineStart,
 			LineEnd:        e.LineEnd,
 			Signature:      e.Signature,
-			Content:        FirstChars(body(text, e), MaxContentChars),
+			Content:        FirstChars(strings.ReplaceAll(body(text, e), "\r\n", "\n"), MaxContentChars),
 			Description:    e.Description,
 			RankWeight:     e.Type.RankWeight(),
 		}
