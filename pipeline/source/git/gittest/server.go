@@ -9,7 +9,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -75,6 +77,41 @@ func New(tb testing.TB) *Server {
 
 // RootCAs is the pool that trusts the server and nothing else.
 func (s *Server) RootCAs() *x509.CertPool { return s.ca.pool }
+
+// CertificatePEM is the certificate in RootCAs, for SSL_CERT_FILE.
+func (s *Server) CertificatePEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.ca.cert.Raw})
+}
+
+// Proxy starts an HTTP proxy that connects to this server whatever host it is
+// asked for, and returns its URL. It stops when the test ends.
+func (s *Server) Proxy() string {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect {
+			http.Error(w, "only CONNECT", http.StatusMethodNotAllowed)
+			return
+		}
+		to, err := net.Dial("tcp", s.http.Listener.Addr().String())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer to.Close()
+		from, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer from.Close()
+		_, _ = io.WriteString(from, "HTTP/1.1 200 OK\r\n\r\n")
+		go func() {
+			_, _ = io.Copy(to, from)
+			_ = to.Close()
+		}()
+		_, _ = io.Copy(from, to)
+	}))
+	s.tb.Cleanup(proxy.Close)
+	return proxy.URL
+}
 
 // Resolve answers for every host name: with the addresses that were set, else
 // with a public one of its own.
