@@ -23,6 +23,8 @@ var rules = []rule{
 	{of: ".", forbidden: "codesage/...", why: "the domain is imported by everything and imports nothing of ours"},
 	{of: "./api/...", forbidden: "codesage/pipeline/...", why: "the API starts runs through the queue; it must not index by itself"},
 	{of: "./api/...", forbidden: "codesage/worker", why: "API and worker are separate processes in a team"},
+	{of: "./webhook", forbidden: "codesage/pipeline/...", why: "a push starts a run through the catalog"},
+	{of: "./webhook", forbidden: "codesage/store/...", why: "a push starts a run through the catalog"},
 	{of: "./tools/...", forbidden: "codesage/pipeline/...", why: "tools read what was published"},
 	{of: "./tools/...", forbidden: "codesage/search/local", why: "tools know contracts only"},
 	{of: "./tools/...", forbidden: "codesage/search/algolia", why: "tools know contracts only"},

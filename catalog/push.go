@@ -80,8 +80,11 @@ func (c *Catalog) byURL(ctx context.Context, url string) (codesage.Repository, b
 		return codesage.Repository{}, false, nil
 	}
 	wanted, err := c.hosts.Parse(url, "")
-	if err != nil {
+	if errors.Is(err, codesage.ErrInvalid) {
 		return codesage.Repository{}, false, nil // no repository that could have been added
+	}
+	if err != nil {
+		return codesage.Repository{}, false, err
 	}
 	all, err := c.store.ListRepositories(ctx)
 	if err != nil {

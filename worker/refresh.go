@@ -111,15 +111,20 @@ func (r *Refresher) round(ctx context.Context, now time.Time) error {
 	group.SetLimit(checksAtOnce)
 	for _, repos := range due {
 		group.Go(func() error {
-			for _, repo := range repos {
-				if ctx.Err() != nil || !r.check(ctx, repo, now) {
-					break
-				}
-			}
+			r.checkHost(ctx, repos, now)
 			return nil
 		})
 	}
 	return group.Wait()
+}
+
+// checkHost checks repositories of one host, until it does not answer.
+func (r *Refresher) checkHost(ctx context.Context, repos []codesage.Repository, now time.Time) {
+	for _, repo := range repos {
+		if ctx.Err() != nil || !r.check(ctx, repo, now) {
+			return
+		}
+	}
 }
 
 // check compares the head of a repository's branch with what is indexed and

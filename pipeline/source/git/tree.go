@@ -147,7 +147,7 @@ func (w *walk) decode(hash plumbing.Hash) ([]object.TreeEntry, int64, error) {
 // fault is the error for a tree that can't be listed.
 func (w *walk) fault(err error) error {
 	kind, message := codesage.KindUnavailable, "commit %s can't be read: %v"
-	if err == errTreeSize {
+	if errors.Is(err, errTreeSize) {
 		kind, message = codesage.KindTooLarge, "commit %s can't be indexed: %v"
 	}
 	return &codesage.Error{Kind: kind, Message: fmt.Sprintf(message, w.c.commit, err), Err: err}
