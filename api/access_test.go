@@ -160,8 +160,14 @@ func TestReadKeyRunsNoToolThatWrites(t *testing.T) {
 	if got := rpc(add, "X-API-Key", "write-key", "Content-Type", "application/json"); strings.Contains(got.body, "isError") {
 		t.Errorf("write with the key: %s", got.body)
 	}
-	if log := e.log.String(); strings.Count(log, "tool=add_repository by") != 0 || !strings.Contains(log, `msg="tool call" by=key`) {
-		t.Errorf("the log doesn't say who wrote:\n%s", log)
+	for _, want := range []string{
+		`route=/mcp status=200 ms=0 client=127.0.0.1 by="api key" tool=add_repository outcome=ok`,
+		`route=/mcp status=200 ms=0 client=127.0.0.1 by="read key" tool=add_repository outcome=refused`,
+		`route=/api/v1/ai/mcp/tools/call status=403 ms=0 client=127.0.0.1 by="read key" tool=add_repository outcome=refused`,
+	} {
+		if log := e.log.String(); !strings.Contains(log, want) {
+			t.Errorf("the log doesn't say who wrote, %s:\n%s", want, log)
+		}
 	}
 	if strings.Contains(e.log.String(), "write-key") {
 		t.Error("the log shows a key")

@@ -23,6 +23,7 @@ import (
 	"codesage/search"
 	"codesage/store"
 	"codesage/tools"
+	"codesage/trace"
 )
 
 // Deps is what the API needs. Store, Catalog and Toolsets must be set; everything
@@ -57,6 +58,9 @@ type Deps struct {
 	// Registry gets the metrics of the API and is what /metrics shows. Nil makes
 	// one with the metrics of the process.
 	Registry *prometheus.Registry
+
+	// Tracer makes each request a trace; nil = none.
+	Tracer *trace.Tracer
 
 	// Dashboard answers GET of every path that no route has; nil = 404.
 	// Monitoring is mounted at /monitoring, read-only and behind the key.

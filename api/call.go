@@ -11,8 +11,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"codesage"
 	"codesage/mcp"
 	"codesage/tools"
+	"codesage/trace"
 )
 
 // envelope is the answer of POST /mcp/tools/call. Code is the JSON-RPC code of
@@ -83,19 +85,17 @@ func (s *server) callTool(c *gin.Context) {
 	args, faults := tool.Arguments.Parse(arguments)
 	switch {
 	case tool.Writes && client(c).may < MayWrite:
+		s.called(c.Request.Context(), tool.Name, "refused", 0)
 		s.refuse(c, http.StatusForbidden, readOnly)
 		return
 	case faults != nil && tool.session:
-		s.metrics.call(tool.Name, "invalid", 0)
+		s.called(c.Request.Context(), tool.Name, "invalid", 0)
 		answer(c, http.StatusOK, refusal(name, mcp.SessionFault(faults[0]), mcp.CodeInvalidParams))
 		return
 	case faults != nil:
-		s.metrics.call(tool.Name, "invalid", 0)
+		s.called(c.Request.Context(), tool.Name, "invalid", 0)
 		unprocessable(c, faults...)
 		return
-	}
-	if tool.Writes {
-		s.changed(c, "tool call", "tool", tool.Name)
 	}
 	if strings.Contains(c.GetHeader("Accept"), "text/event-stream") {
 		s.streamCall(c, tool, name, args)
@@ -145,23 +145,42 @@ func (s *server) readEnvelope(c *gin.Context) (name string, arguments json.RawMe
 	return name, arguments, true
 }
 
+// timed calls a tool, counts the call and makes it a span.
+func (s *server) timed(ctx context.Context, tool servedTool, args tools.Arguments) (result any, err error) {
+	start, outcome := s.Now(), "error" // also when it panics
+	inner, span := trace.Start(ctx, "tool "+tool.Name)
+	defer func() {
+		s.called(ctx, tool.Name, outcome, s.Now().Sub(start))
+		span.Set(trace.String("codesage.outcome", outcome))
+		if outcome == "error" {
+			span.End(&codesage.Error{Kind: codesage.KindInternal})
+		} else {
+			span.End(nil)
+		}
+	}()
+	result, err = tool.Call(inner, args)
+	_, refused := tools.Answer(err)
+	switch {
+	case err == nil:
+		outcome = "ok"
+	case refused:
+		outcome = "refused"
+	}
+	return result, err
+}
+
 // run calls a tool and makes its envelope. The error is a fault of the server.
 func (s *server) run(ctx context.Context, tool servedTool, name string, args tools.Arguments) (envelope, error) {
-	start := s.Now()
-	result, err := tool.Call(ctx, args)
-	took := s.Now().Sub(start)
+	result, err := s.timed(ctx, tool, args)
 	if err == nil {
-		s.metrics.call(tool.Name, "ok", took)
 		return envelope{Tool: name, Result: result}, nil
 	}
 	message, refused := tools.Answer(err)
 	if !refused {
-		s.metrics.call(tool.Name, "error", took)
 		return envelope{}, err
 	}
-	s.metrics.call(tool.Name, "refused", took)
 	if cause := errors.Unwrap(err); cause != nil {
-		s.Log.Info("tool refused", "tool", tool.Name, "err", cause)
+		s.Log.Info("tool refused", "request", trace.OriginOf(ctx).Request, "tool", tool.Name, "err", cause)
 	}
 	code := 0
 	var failure *tools.Failure

@@ -34,7 +34,7 @@ func (s *server) addFolder(c *gin.Context) {
 		unprocessable(c, within("body", faults)...)
 		return
 	}
-	repo, run, err := s.Catalog.AddFolder(c.Request.Context(), catalog.FolderRequest{
+	repo, _, err := s.Catalog.AddFolder(c.Request.Context(), catalog.FolderRequest{
 		Path: args.String("path"), Session: args.String("session"), Options: options, Force: args.Bool("force"),
 	})
 	switch {
@@ -46,7 +46,6 @@ func (s *server) addFolder(c *gin.Context) {
 		s.fail(c, err)
 		return
 	}
-	s.changed(c, "folder added", "repository", repo.ID, "session", repo.Session, "run", run.ID)
 	s.created(c, repo)
 }
 

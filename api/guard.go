@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"codesage/trace"
 )
 
 const clientKey = "codesage.client"
@@ -17,15 +19,14 @@ const clientKey = "codesage.client"
 type who struct {
 	addr string
 	may  Permission
-	by   string // "key", "read key", "log-in"; empty = by address
+	by   string // "api key", "read key", "log-in"; empty = by address
 }
 
-// name is how logs call the caller.
-func (w who) name() string {
-	if w.by == "" {
-		return "address"
-	}
-	return w.by
+// know notes who the caller is, for the checks and log lines that follow.
+func know(c *gin.Context, w who) {
+	c.Set(clientKey, w)
+	origin := trace.Origin{Request: requestID(c), By: w.by, Client: w.addr}
+	c.Request = c.Request.WithContext(trace.WithOrigin(c.Request.Context(), origin))
 }
 
 func client(c *gin.Context) who {
@@ -37,9 +38,9 @@ func client(c *gin.Context) who {
 // guard is the first check of every request: 403 for a host, a client or an
 // origin that may not ask.
 func (s *server) guard(c *gin.Context) {
+	addr := s.address(c.Request)
+	know(c, who{addr: addr.String()})
 	r := c.Request
-	addr := s.address(r)
-	c.Set(clientKey, who{addr: addr.String()})
 	signed := strings.HasPrefix(r.URL.Path, "/api/v1/webhooks/")
 	probe := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
 	switch {
@@ -51,7 +52,7 @@ func (s *server) guard(c *gin.Context) {
 		s.refuse(c, http.StatusForbidden, "Origin '"+bounded(r.Header.Get("Origin"))+"' is not allowed")
 	case r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "":
 		c.Header("Access-Control-Allow-Methods", "GET, POST, DELETE")
-		c.Header("Access-Control-Allow-Headers", "Content-Type, X-API-Key, Authorization, X-Request-ID, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
+		c.Header("Access-Control-Allow-Headers", "Content-Type, X-API-Key, Authorization, X-Request-ID, Traceparent, Tracestate, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
 		c.Header("Access-Control-Max-Age", "600")
 		c.AbortWithStatus(http.StatusNoContent)
 	default:

@@ -35,7 +35,7 @@ func (k keys) permission(key string) (may Permission, name string) {
 	read := subtle.ConstantTimeCompare(sum[:], k.read[:]) == 1
 	switch {
 	case write && k.on:
-		return MayWrite, "key"
+		return MayWrite, "api key"
 	case read && k.hasRead:
 		return MayRead, "read key"
 	}
@@ -91,7 +91,7 @@ func (s *server) check(c *gin.Context, what Permission, key string) {
 			w.by = "log-in"
 		}
 	}
-	c.Set(clientKey, w)
+	know(c, w)
 	switch {
 	case w.may == MayNothing:
 		if c.FullPath() == "/mcp" {

@@ -42,7 +42,6 @@ func (s *server) addRepository(c *gin.Context) {
 		s.fail(c, err)
 		return
 	}
-	s.changed(c, "repository added", "repository", repo.ID, "name", repo.Name)
 	s.created(c, repo)
 }
 
@@ -107,7 +106,6 @@ func (s *server) deleteRepository(c *gin.Context) {
 		s.fail(c, err)
 		return
 	}
-	s.changed(c, "repository removed", "repository", repo.ID, "name", repo.Name)
 	c.Status(http.StatusNoContent)
 }
 
@@ -117,12 +115,11 @@ func (s *server) reprocess(c *gin.Context) {
 	if !ok {
 		return
 	}
-	repo, run, err := s.Catalog.Reprocess(c.Request.Context(), repo.ID, codesage.TriggerReprocess, false)
+	repo, _, err := s.Catalog.Reprocess(c.Request.Context(), repo.ID, codesage.TriggerReprocess, false)
 	if err != nil {
 		s.fail(c, err)
 		return
 	}
-	s.changed(c, "repository refreshed", "repository", repo.ID, "name", repo.Name, "run", run.ID)
 	answer(c, http.StatusAccepted, newObject(repo))
 }
 
@@ -137,7 +134,6 @@ func (s *server) cancel(c *gin.Context) {
 		s.fail(c, err)
 		return
 	}
-	s.changed(c, "run cancelled", "repository", repo.ID, "name", repo.Name)
 	answer(c, http.StatusAccepted, newObject(repo))
 }
 

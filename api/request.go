@@ -1,9 +1,9 @@
 package api
 
 import (
-	"crypto/rand"
-	"encoding/hex"
+	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"runtime/debug"
@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"codesage"
+	"codesage/trace"
 )
 
 const (
@@ -25,9 +28,7 @@ var goodRequestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 func (s *server) identify(c *gin.Context) {
 	id := c.GetHeader(requestIDHeader)
 	if !goodRequestID.MatchString(id) {
-		var b [8]byte
-		_, _ = rand.Read(b[:])
-		id = hex.EncodeToString(b[:])
+		id = trace.NewRequestID()
 	}
 	c.Set(requestIDKey, id)
 	c.Header(requestIDHeader, id)
@@ -57,21 +58,69 @@ func (s *server) recover(c *gin.Context) {
 	c.Next()
 }
 
-// observe logs and counts a request.
+// observe logs, counts and traces a request. Its path is not logged where it has
+// no route: it may hold anything.
 func (s *server) observe(c *gin.Context) {
 	start := s.Now()
+	route, method := c.FullPath(), knownMethod(c.Request.Method)
+	made := &calls{}
+	ctx := context.WithValue(c.Request.Context(), callsKey{}, made)
+	span := trace.Span{}
+	if !isProbe(route) {
+		ctx, span = s.Tracer.Serve(ctx, c.Request.Header, strings.TrimSpace(method+" "+route),
+			trace.String("http.request.method", method), trace.String("http.route", route), trace.String("codesage.request", requestID(c)))
+	}
+	c.Request = c.Request.WithContext(ctx)
+	defer func() {
+		took, status := s.Now().Sub(start), c.Writer.Status()
+		s.metrics.request(route, method, status, took)
+		span.Set(trace.Int("http.response.status_code", status))
+		span.End(statusError(status))
+		who := client(c)
+		attrs := []any{"request", requestID(c), "method", method, "route", route, "status", status, "ms", took.Milliseconds(), "client", who.addr}
+		if who.by != "" {
+			attrs = append(attrs, "by", who.by)
+		}
+		s.Log.Log(ctx, requestLevel(route, status), "request", append(attrs, made.logAttrs()...)...)
+	}()
 	c.Next()
-	took := s.Now().Sub(start)
-	status := c.Writer.Status()
-	s.metrics.request(c.FullPath(), c.Request.Method, status, took)
-	s.Log.Debug("request", "request", requestID(c), "method", c.Request.Method, "path", c.Request.URL.Path,
-		"status", status, "ms", took.Milliseconds(), "client", client(c).addr)
 }
 
-// changed logs who changed what, in one line.
-func (s *server) changed(c *gin.Context, what string, attrs ...any) {
-	who := client(c)
-	s.Log.Info(what, append([]any{"by", who.name(), "client", who.addr, "request", requestID(c)}, attrs...)...)
+// isProbe reports whether a route is asked every few seconds by machines.
+func isProbe(route string) bool {
+	return route == "/healthz" || route == "/readyz" || route == "/metrics"
+}
+
+// requestLevel is the level at which a request is logged: probes that went well
+// are of no interest.
+func requestLevel(route string, status int) slog.Level {
+	if isProbe(route) && status < http.StatusBadRequest {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// knownMethod keeps what callers make up out of labels and logs.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodPatch:
+		return method
+	}
+	return "other"
+}
+
+// statusError is the error that a span of a request ended with: only the
+// server's own faults are errors of it.
+func statusError(status int) error {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return codesage.ErrUnavailable
+	case status == http.StatusGatewayTimeout:
+		return codesage.ErrTimeout
+	case status >= http.StatusInternalServerError:
+		return &codesage.Error{Kind: codesage.KindInternal}
+	}
+	return nil
 }
 
 // untimed takes the server's write deadline off a stream.

@@ -74,7 +74,7 @@ func TestAddRepository(t *testing.T) {
 	} {
 		e.expect(tc.name, e.ask("POST", "/api/v1/repositories", tc.body, "X-Request-ID", "r"), tc.status, tc.want)
 	}
-	if log := e.log.String(); !strings.Contains(log, `msg="repository added" by=address client=127.0.0.1`) {
+	if log := e.log.String(); !strings.Contains(log, `msg="repository added" repository=1 name=octo/demo run=1 by=address client=127.0.0.1 request=`) {
 		t.Errorf("no line says who added what:\n%s", log)
 	}
 }

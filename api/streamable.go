@@ -54,7 +54,7 @@ func (s *server) newMCP() map[string]*mcp.Server {
 	return made
 }
 
-// callerKey finds the request of a call, for its permission and its log lines.
+// callerKey finds the request of a call, for its permission.
 type callerKey struct{}
 
 // door answers the calls of one toolset at /mcp.
@@ -77,19 +77,17 @@ func (d door) Call(ctx context.Context, name string, arguments json.RawMessage) 
 	}
 	c, _ := ctx.Value(callerKey{}).(*gin.Context)
 	if tool.Writes && (c == nil || client(c).may < MayWrite) {
+		d.server.called(ctx, tool.Name, "refused", 0)
 		return d.refuse(tool, readOnly, mcp.CodeInvalidRequest)
 	}
 	args, faults := tool.Arguments.Parse(arguments)
 	switch {
 	case faults != nil && tool.session:
-		d.server.metrics.call(tool.Name, "invalid", 0)
+		d.server.called(ctx, tool.Name, "invalid", 0)
 		return mcp.Result{}, mcp.Errorf(mcp.CodeInvalidParams, "%s", mcp.SessionFault(faults[0]))
 	case faults != nil:
-		d.server.metrics.call(tool.Name, "invalid", 0)
+		d.server.called(ctx, tool.Name, "invalid", 0)
 		return mcp.Result{Failed: true, Text: tools.FaultText(name, faults)}, nil
-	}
-	if tool.Writes {
-		d.server.changed(c, "tool call", "tool", tool.Name)
 	}
 	result, err := d.server.run(ctx, tool, name, args)
 	switch {

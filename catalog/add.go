@@ -44,6 +44,7 @@ func (c *Catalog) AddFolder(ctx context.Context, q FolderRequest) (codesage.Repo
 	if err != nil {
 		return repo, run, fmt.Errorf("add folder %s: %w", path, err)
 	}
+	c.changed(ctx, "repository added", repo, "run", run.ID)
 	c.enqueue(ctx, run)
 	return repo, run, nil
 }
@@ -102,6 +103,7 @@ func (c *Catalog) Add(ctx context.Context, url, branch, description string) (cod
 	if err != nil {
 		return repo, fmt.Errorf("add %s: %w", wanted.URL, err)
 	}
+	c.changed(ctx, "repository added", repo, "run", run.ID)
 	c.enqueue(ctx, run)
 	return c.store.Repository(ctx, repo.ID)
 }

@@ -9,6 +9,7 @@ import (
 
 	"codesage"
 	"codesage/store"
+	"codesage/trace"
 )
 
 // queue is told that a run waits or should stop. It is a hint: the store's rows
@@ -22,7 +23,7 @@ type queue interface {
 type Options struct {
 	Store store.Store
 	Queue queue
-	Log   *slog.Logger
+	Log   *slog.Logger // nil = nothing is logged
 
 	// CheckRoot makes a folder's path absolute and free of links, and refuses one
 	// that is missing, no folder, unreadable or outside the allowed roots.
@@ -56,6 +57,9 @@ type Catalog struct {
 
 // New returns a Catalog.
 func New(o Options) *Catalog {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	return &Catalog{store: o.Store, queue: o.Queue, log: o.Log, checkRoot: o.CheckRoot, hosts: o.Hosts}
 }
 
@@ -65,4 +69,10 @@ func (c *Catalog) enqueue(ctx context.Context, run codesage.Run) {
 	if err := c.queue.Enqueue(ctx, run); err != nil {
 		c.log.Warn("enqueue run; the sweep will try again", "run", run.ID, "err", err)
 	}
+}
+
+// changed logs in one line what was changed, by whom, and with which request.
+func (c *Catalog) changed(ctx context.Context, what string, repo codesage.Repository, attrs ...any) {
+	attrs = append([]any{"repository", repo.ID, "name", repo.Name}, attrs...)
+	c.log.Info(what, append(attrs, trace.OriginOf(ctx).LogAttrs()...)...)
 }

@@ -21,7 +21,12 @@ func (c *Catalog) Cancel(ctx context.Context, id codesage.RepositoryID) (codesag
 		return codesage.Repository{}, err
 	}
 	c.stop(ctx, run.ID)
-	return c.store.Repository(ctx, id)
+	repo, err := c.store.Repository(ctx, id)
+	if err != nil {
+		return repo, err
+	}
+	c.changed(ctx, "run cancelled", repo, "run", run.ID)
+	return repo, nil
 }
 
 // Remove deletes a repository. A run that is going is cancelled first; what it
@@ -34,6 +39,7 @@ func (c *Catalog) Remove(ctx context.Context, id codesage.RepositoryID) error {
 	if err := c.store.DeleteRepository(ctx, id); err != nil {
 		return err
 	}
+	c.changed(ctx, "repository removed", repo)
 	if repo.Latest != nil && repo.Latest.Going() {
 		c.stop(ctx, repo.Latest.ID)
 	}
@@ -51,6 +57,7 @@ func (c *Catalog) start(ctx context.Context, id codesage.RepositoryID, n store.N
 	if err != nil {
 		return before, run, err
 	}
+	c.changed(ctx, "run created", before, "run", run.ID, "trigger", run.Trigger)
 	if going := before.Latest; going != nil && going.Going() {
 		c.stop(ctx, going.ID)
 	}

@@ -1,6 +1,9 @@
 // Package client speaks to the API over HTTP, for the bridge, the command line
 // and tests. Its errors keep what the server said: see errors.go.
 //
+// A request carries the id of its context's origin, or a new one, and the
+// context's span.
+//
 // A refused connection or a connect timeout is tried once more; nothing else
 // is. Redirects are not followed, because the request carries a key. A Client
 // is safe for concurrent use.
@@ -9,8 +12,6 @@ package client
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"codesage/trace"
 )
 
 // Config says where the server is and how to ask it.
@@ -160,7 +163,10 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 			return nil, fmt.Errorf("encode request: %w", err)
 		}
 	}
-	id := newRequestID()
+	id := trace.OriginOf(ctx).Request
+	if id == "" {
+		id = trace.NewRequestID()
+	}
 	for attempt := 1; ; attempt++ {
 		res, err := c.try(ctx, q, id, body)
 		var dial *dialError
@@ -225,6 +231,7 @@ func (c *Client) newRequest(ctx context.Context, q request, id string, body []by
 		return nil, err
 	}
 	r.Header.Set("X-Request-ID", id)
+	trace.Send(ctx, r.Header)
 	r.Header.Set("Accept", "application/json")
 	if q.stream {
 		r.Header.Set("Accept", "text/event-stream")
@@ -321,13 +328,6 @@ func encode(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return b.Bytes(), err
-}
-
-// newRequestID names a request in the server's log.
-func newRequestID() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:])
-	return hex.EncodeToString(b[:])
 }
 
 func or(d, otherwise time.Duration) time.Duration {
