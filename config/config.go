@@ -64,7 +64,8 @@ type Config struct {
 	ServerName    string
 	ServerVersion string
 
-	FolderWatch bool
+	FolderWatch    bool
+	FolderWatchSet bool // whether FolderWatch was chosen; else it is true with serve
 
 	OTLPEndpoint string
 

@@ -35,6 +35,15 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+func TestFolderWatchIsFreeOrChosen(t *testing.T) {
+	for text, want := range map[string][2]bool{"": {false, false}, "true": {true, true}, "false": {false, true}} {
+		c, err := Load(env("FOLDER_WATCH", text))
+		if got := [2]bool{c.FolderWatch, c.FolderWatchSet}; err != nil || got != want {
+			t.Errorf("FOLDER_WATCH=%s: %v %v, want %v", text, got, err, want)
+		}
+	}
+}
+
 func TestEveryFaultIsToldAtOnceAndNoSecretIsShown(t *testing.T) {
 	_, err := Load(env(
 		"CODESAGE_PORT", "eighty",

@@ -268,6 +268,7 @@ func optionalBool(c *Config, text string) error {
 	if text == "" {
 		return nil
 	}
+	c.FolderWatchSet = true
 	return boolean(func(c *Config) *bool { return &c.FolderWatch })(c, text)
 }
 

@@ -58,6 +58,7 @@ func serve(ctx context.Context, t terminal) error {
 		return err
 	}
 	defer stopWorker()
+	defer startWatch(ctx, p, true)()
 	return serveHTTP(ctx, p, listener, func(url string) {
 		fmt.Fprintf(t.out, "CodeSage is ready at %s (data in %s). Press Ctrl-C to stop.\n", url, p.config.DataDir)
 	})

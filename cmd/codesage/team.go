@@ -73,6 +73,7 @@ func work(ctx context.Context, t terminal) error {
 		return err
 	}
 	defer stop()
+	defer startWatch(ctx, p, false)()
 	fmt.Fprintln(t.out, "CodeSage worker is ready")
 	<-ctx.Done()
 	return nil
