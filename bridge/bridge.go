@@ -15,6 +15,7 @@ import (
 	"codesage/api/client"
 	"codesage/mcp"
 	"codesage/tools"
+	"codesage/trace"
 )
 
 // Config is the bridge's configuration. Reading the environment, the key file
@@ -34,6 +35,8 @@ type Config struct {
 	Name     string     // shown to clients; empty = codesage
 	Version  string     // shown to clients
 	LogLevel slog.Level // CODESAGE_MCP_LOG_LEVEL
+
+	Tracer *trace.Tracer // makes each call a span that the server's hangs from; nil = none
 
 	// Timeouts; 0 = 5 s to connect, 30 s for a request, 300 s for a slow tool.
 	ConnectTimeout, Timeout, SlowTimeout time.Duration
@@ -82,6 +85,7 @@ type forwarder struct {
 	refused error
 	words   words
 	log     *slog.Logger
+	tracer  *trace.Tracer
 }
 
 // served is a tool that the bridge serves.
@@ -91,7 +95,7 @@ type served struct {
 }
 
 func newForwarder(c Config, log *slog.Logger) (*forwarder, error) {
-	f := &forwarder{toolset: c.Toolset, log: log, words: words{hasKey: c.Key != "", keyFile: c.KeyFile}}
+	f := &forwarder{toolset: c.Toolset, log: log, tracer: c.Tracer, words: words{hasKey: c.Key != "", keyFile: c.KeyFile}}
 	add := func(specs []tools.Spec, session, all bool) {
 		for _, s := range specs {
 			if session && all {
@@ -166,11 +170,23 @@ func (f *forwarder) Call(ctx context.Context, name string, arguments json.RawMes
 	if tool.Slow && mcp.WantsProgress(ctx) {
 		call.Progress = func(done, total int, message string) { tools.ReportProgress(ctx, done, total, message) }
 	}
-	answer, err := f.client.CallTool(ctx, call)
+	ctx = trace.WithOrigin(ctx, trace.Origin{Request: trace.NewRequestID()})
+	answer, err := f.ask(ctx, call, tool.Name)
 	if err != nil {
 		return f.fail(ctx, tool, err)
 	}
 	return result(tool, answer)
+}
+
+// ask asks the API, logs it in one line and makes it a span. The id of the
+// request in that line is the one in the server's log.
+func (f *forwarder) ask(ctx context.Context, call client.Call, tool string) (client.Envelope, error) {
+	began := time.Now()
+	inner, span := f.tracer.Begin(ctx, "bridge "+tool)
+	answer, err := f.client.CallTool(inner, call)
+	span.End(err)
+	f.log.Info("call", "request", trace.OriginOf(ctx).Request, "tool", tool, "answered", err == nil, "ms", time.Since(began).Milliseconds())
+	return answer, err
 }
 
 // result makes the client's answer of an envelope.
@@ -204,7 +220,7 @@ func result(tool served, e client.Envelope) (mcp.Result, error) {
 func (f *forwarder) fail(ctx context.Context, tool served, err error) (mcp.Result, error) {
 	text := f.words.of(tool.Name, err)
 	if ctx.Err() == nil {
-		f.log.Warn("call failed", "tool", tool.Name, "err", err)
+		f.log.Warn("call failed", "request", trace.OriginOf(ctx).Request, "tool", tool.Name, "err", err)
 	}
 	if tool.session {
 		return mcp.Result{}, mcp.Errorf(mcp.CodeInternal, "%s", text)

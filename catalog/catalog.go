@@ -66,7 +66,10 @@ func New(o Options) *Catalog {
 // enqueue tells the queue of a run. A queue that is away is no failure: the
 // sweep enqueues whatever the store says is unfinished.
 func (c *Catalog) enqueue(ctx context.Context, run codesage.Run) {
-	if err := c.queue.Enqueue(ctx, run); err != nil {
+	ctx, span := trace.Start(ctx, "enqueue", trace.Int("codesage.run", run.ID))
+	err := c.queue.Enqueue(ctx, run)
+	span.End(err)
+	if err != nil {
 		c.log.Warn("enqueue run; the sweep will try again", "run", run.ID, "err", err)
 	}
 }

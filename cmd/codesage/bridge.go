@@ -10,6 +10,7 @@ import (
 	"codesage/bridge"
 	"codesage/tools/repositories"
 	"codesage/tools/sessions"
+	"codesage/trace/otlp"
 )
 
 func bridgeCommand(t terminal) *cobra.Command {
@@ -26,6 +27,13 @@ func bridgeCommand(t terminal) *cobra.Command {
 					return usageError{fmt.Errorf("CODESAGE_MCP_LOG_LEVEL=%s: must be DEBUG, INFO, WARN or ERROR", text)}
 				}
 			}
+			tracer, stop, err := otlp.Open(cmd.Context(), otlp.Options{
+				Getenv: t.getenv, Name: "codesage-bridge", Version: versionText(), Log: newLog(t.err, level, "text"),
+			})
+			if err != nil {
+				return err
+			}
+			defer endTraces(stop)
 			return bridge.Run(cmd.Context(), bridge.Config{
 				ServerURL:     a.url,
 				Key:           a.key,
@@ -39,6 +47,7 @@ func bridgeCommand(t terminal) *cobra.Command {
 				Name:          "codesage",
 				Version:       versionText(),
 				LogLevel:      level,
+				Tracer:        tracer,
 			}, t.in, t.out, t.err)
 		},
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // newLog returns a logger that writes text for people on a terminal and JSON
-// for programs elsewhere, unless format says which.
+// for programs elsewhere, unless format says which. Long texts are cut.
 func newLog(w io.Writer, level slog.Level, format string) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: boundedValue}
 	if format == "text" || format == "auto" && isTerminal(w) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}

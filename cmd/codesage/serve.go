@@ -155,7 +155,7 @@ func (p *parts) handler(closing <-chan struct{}) http.Handler {
 	if engine == nil {
 		engine = noSearch{}
 	}
-	return api.New(api.Deps{
+	return p.newAPI(api.Deps{
 		Store:    p.store,
 		Catalog:  p.catalog,
 		Engine:   engine,

@@ -20,7 +20,7 @@ func (p *parts) repositories() tools.Set {
 		Catalog: p.catalog,
 		Store:   p.store,
 		Engine:  p.engine,
-		Texts:   p.index,
+		Texts:   p.texts(),
 		Link:    link,
 		Log:     p.log,
 	})
@@ -31,7 +31,7 @@ func (p *parts) sessions() tools.Set {
 	return sessions.New(sessions.Deps{
 		Catalog:  p.catalog,
 		Store:    p.store,
-		Index:    p.index,
+		Index:    p.texts(),
 		Glob:     glob,
 		IndexDir: indexDir(p.config.DataDir),
 		Version:  versionText(),

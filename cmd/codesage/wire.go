@@ -12,16 +12,19 @@ import (
 	"codesage"
 	"codesage/catalog"
 	"codesage/config"
+	"codesage/metrics"
 	"codesage/pipeline"
 	"codesage/pipeline/parse"
 	"codesage/pipeline/source"
 	"codesage/pipeline/source/folder"
 	"codesage/pipeline/source/git"
 	"codesage/queue"
+	"codesage/queue/monitor"
 	"codesage/search"
 	"codesage/search/algolia"
 	"codesage/search/local"
 	"codesage/store"
+	"codesage/trace"
 	"codesage/worker"
 )
 
@@ -45,7 +48,12 @@ type parts struct {
 	pipeline *pipeline.Pipeline
 	catalog  *catalog.Catalog
 	hosts    gitHosts
-	closers  []func() error // in the order of opening
+
+	metrics    *metrics.Set
+	tracer     *trace.Tracer // nil = no traces
+	monitoring *monitor.UI
+
+	closers []func() error // in the order of opening
 }
 
 // assemble opens everything below the API and the worker. The caller closes it.
@@ -65,6 +73,9 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 	}
 	p.parser = parse.NewPool(parse.Config{Processes: c.ParseProcesses, Log: log})
 	p.closers = append(p.closers, func() error { p.parser.Close(); return nil })
+	if err := p.openObservers(ctx); err != nil {
+		return p, err
+	}
 	if err := p.openIndex(ctx); err != nil {
 		return p, err
 	}
@@ -75,6 +86,7 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 	p.hosts = gitHosts{hosts}
 	roots := localRoots(c)
 	p.pipeline = p.newPipeline(roots)
+	p.measure()
 	o := catalog.Options{
 		Store:     p.store,
 		Queue:     p.queue,
@@ -217,7 +229,7 @@ func (p *parts) worker(s *worker.Sweeper, r *worker.Refresher) *worker.Worker {
 	if !p.alone() {
 		attempts = teamAttempts
 	}
-	return &worker.Worker{Store: p.store, Pipeline: p.pipeline, Queue: p.queue, Log: p.log, Sweeper: s, Refresher: r, Attempts: attempts}
+	return &worker.Worker{Store: p.store, Pipeline: p.metrics.Pipeline(p.pipeline, p.tracer), Queue: p.queue, Log: p.log, Sweeper: s, Refresher: r, Attempts: attempts}
 }
 
 // sweeper returns what puts right what crashes left.
