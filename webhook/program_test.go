@@ -131,7 +131,8 @@ func TestTheProgramTakesAPush(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusAccepted {
+	// The look at the branch after the first run may have been faster.
+	if res.StatusCode != http.StatusAccepted && res.StatusCode != http.StatusOK {
 		t.Errorf("webhook: %s", res.Status)
 	}
 	p.until("a.go:3", "search", "Pushed")

@@ -33,6 +33,7 @@ func TestAPushIsIndexed(t *testing.T) {
 	old := remote.Commit("main", sources(3))
 	remote.Commit("dev", sources(1))
 	id := h.indexed(remote.URL())
+	h.until("the look at the branch after the run", func() bool { return strings.Contains(h.log.String(), "checked git repository") })
 	commit := remote.Commit("main", gittest.Files(map[string]string{"new.go": "package n\n\nfunc Pushed() {}\n"}))
 	for _, tc := range []struct {
 		name, url, branch, commit string

@@ -144,6 +144,7 @@ func (r *Refresher) check(ctx context.Context, repo codesage.Repository, now tim
 	}
 	wait, moved := hasMoved(repo, head, now)
 	r.plan.succeeded(repo, wait, now)
+	r.o.Log.Debug("checked git repository", "repository", repo.Name, "commit", head, "moved", moved)
 	if !moved {
 		return true
 	}
