@@ -54,7 +54,7 @@ var rules = []rule{
 	{of: "./...", forbidden: "github.com/mattn/go-sqlite3", except: []string{"./store/sqlite"}, why: "one adapter for each technology"},
 	{of: "./...", forbidden: "github.com/hibiken/asynq", except: []string{"./queue"}, why: "one place knows the queue"},
 	{of: "./...", forbidden: "github.com/hibiken/asynqmon", except: []string{"./queue/monitor"}, why: "one place makes the queue's web UI fit to be served"},
-	{of: "./...", forbidden: "go.opentelemetry.io/...", except: []string{"./trace", "./trace/otlp"}, why: "one place decides what spans may hold"},
+	{of: "./...", forbidden: "go.opentelemetry.io/...", except: []string{"./trace", "./trace/otlp", "./trace/otlp/otlptest"}, why: "one place decides what spans may hold"},
 	{of: "./...", forbidden: "github.com/prometheus/...", except: []string{"./api", "./metrics"}, why: "one place decides what labels may hold"},
 	{of: "./...", forbidden: "github.com/jackc/pgx/...", except: []string{"./store/postgres", "./store/postgres/postgrestest"}, why: "one adapter for each technology"},
 	{of: "./...", forbidden: "github.com/algolia/...", except: []string{"./search/algolia"}, why: "one adapter for each technology; a new client is a change of one package"},

@@ -96,12 +96,26 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case rest == "api/metrics": // asks a Prometheus server, of which there is none
 		http.NotFound(w, r)
 	case strings.HasPrefix(rest, "api/"):
-		h.Set("Content-Type", "application/json")
-		h.Set("Cache-Control", "no-store")
-		u.mon.ServeHTTP(w, r)
+		u.serveData(w, r)
 	default:
 		u.serveFile(w, r)
 	}
+}
+
+// serveData answers with what the page shows. Why the queue did not answer is
+// not for the page.
+func (u *UI) serveData(w http.ResponseWriter, r *http.Request) {
+	data := answer{header: http.Header{}}
+	u.mon.ServeHTTP(&data, r)
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	if data.status >= http.StatusInternalServerError {
+		http.Error(w, "The job queue can't be reached; try again later.", http.StatusServiceUnavailable)
+		return
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(data.status)
+	_, _ = w.Write(data.body.Bytes())
 }
 
 // serveFile answers with a file of the UI, or with the index: the page's script

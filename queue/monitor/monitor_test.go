@@ -134,3 +134,18 @@ func TestTheQueueIsShownAndCannotBeChanged(t *testing.T) {
 		}
 	})
 }
+
+func TestAQueueThatIsAwayIsSaidSo(t *testing.T) {
+	t.Parallel()
+	rdb := queue.NewEmbedded()
+	ui, err := monitor.New(rdb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = rdb.Close()
+	w := httptest.NewRecorder()
+	ui.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/monitoring/api/queues", nil))
+	if w.Code != http.StatusServiceUnavailable || w.Body.String() != "The job queue can't be reached; try again later.\n" {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}
