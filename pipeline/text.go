@@ -40,12 +40,13 @@ func (j *job) text(parent context.Context) (err error) {
 	if j.texts, err = j.Texts.BeginTexts(parent, j.repo.ID, j.textsBase(), j.run.ID); err != nil {
 		return fmt.Errorf("begin texts: %w", err)
 	}
+	doubtful := j.keepUnchanged()
 	group, ctx := errgroup.WithContext(parent)
 	files := make(chan source.File)
 	readings := make(chan reading, j.Readers)
 	group.Go(func() error {
 		defer close(files)
-		for _, f := range j.selected {
+		for _, f := range doubtful {
 			if err := send(ctx, files, f); err != nil {
 				return err
 			}
@@ -67,6 +68,20 @@ func (j *job) text(parent context.Context) (err error) {
 	return j.finishText(parent)
 }
 
+// keepUnchanged lets the files stand of which the source can tell unread that
+// they are unchanged, and returns the others.
+func (j *job) keepUnchanged() (others []source.File) {
+	for _, f := range j.selected {
+		prior, same := j.unchanged(f.Path)
+		if same && (f.Hash != "" && f.Hash == prior.Hash || f.Stamp != "" && j.stamp(f.Stamp) == prior.Stamp) {
+			j.keep(reading{file: f, prior: prior, kept: true}, nil)
+			continue
+		}
+		others = append(others, f)
+	}
+	return others
+}
+
 // readAll reads files until there are no more.
 func (j *job) readAll(ctx context.Context, files <-chan source.File, readings chan<- reading) error {
 	for f := range files {
@@ -86,12 +101,8 @@ func (j *job) readAll(ctx context.Context, files <-chan source.File, readings ch
 	return nil
 }
 
-// read finds out whether a file changed, and reads and cuts it if so.
+// read reads a file, finds out whether it changed, and cuts it if so.
 func (j *job) read(ctx context.Context, f source.File) (reading, codesage.SkipReason, error) {
-	prior, same := j.unchanged(f.Path)
-	if same && (f.Hash != "" && f.Hash == prior.Hash || f.Stamp != "" && j.stamp(f.Stamp) == prior.Stamp) {
-		return reading{file: f, prior: prior, kept: true}, "", nil
-	}
 	data, tooLarge, err := j.checkout.Read(ctx, f, j.largest())
 	switch {
 	case errors.Is(err, codesage.ErrNotFound), errors.Is(err, codesage.ErrDenied):
@@ -102,7 +113,7 @@ func (j *job) read(ctx context.Context, f source.File) (reading, codesage.SkipRe
 		return reading{}, j.tooLarge(), nil
 	}
 	hash := source.BlobHash(data)
-	if same && hash == prior.Hash {
+	if prior, same := j.unchanged(f.Path); same && hash == prior.Hash {
 		return reading{file: f, prior: prior, kept: true, stamp: true}, "", nil
 	}
 	text, reason := decode.Decode(f.Path, data)
