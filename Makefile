@@ -8,7 +8,7 @@ BINARY   := bin/codesage
 FUZZTIME ?= 30s
 
 .DEFAULT_GOAL := help
-.PHONY: help build start start-backend demo test test-short lint bench fuzz install-claude clean
+.PHONY: help build start start-backend demo test test-short lint bench bench-load fuzz up down soak install-claude clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,18 @@ lint: ## gofmt, vet and golangci-lint
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools.mod golangci-lint run ./...
+
+up: ## start a team's server with docker compose
+	scripts/up
+
+down: ## stop it; what it holds stays in its volumes
+	docker compose down
+
+soak: ## kill the parts of a team's server for some minutes
+	CODESAGE_SOAK=1 $(GO) test -timeout 30m -run 'TestATeamSurvivesKills' -v ./cmd/codesage
+
+bench-load: build ## ask a server with 200 clients for a minute
+	$(GO) run ./bench/load -binary $(BINARY) -folder .
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...

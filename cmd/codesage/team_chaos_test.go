@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,15 @@ import (
 
 // crowd is how many repositories a team indexes at once.
 const crowd = 30
+
+// effort is how large the repositories of the crowd are and how often each part
+// is killed. CODESAGE_SOAK asks for more.
+func effort() (files, rounds int) {
+	if os.Getenv("CODESAGE_SOAK") != "" {
+		return 600, 12
+	}
+	return 60, 1
+}
 
 // isClean503 reports whether a call was told that a part of the server is away,
 // without what only the log should say.
@@ -38,10 +48,11 @@ func TestATeamSurvivesKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
+	files, rounds := effort()
 	folders := make([]string, crowd)
 	for i := range folders {
 		folders[i] = t.TempDir()
-		newTree(uint64(100+i), 40, 1).write(t, folders[i])
+		newTree(uint64(100+i), files, 1).write(t, folders[i])
 	}
 	want := undisturbed(t, folders)
 
@@ -55,7 +66,10 @@ func TestATeamSurvivesKills(t *testing.T) {
 	c := askCrowd(apis)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	killParts(t, x, c, workers, rand.New(rand.NewPCG(seed, 0)))
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range rounds {
+		killParts(t, x, c, workers, r)
+	}
 
 	began := time.Now()
 	for i, id := range ids {
