@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
@@ -103,5 +105,21 @@ func TestRequestIDsComeFromTheClient(t *testing.T) {
 		if got := e.ask("GET", "/healthz", "", "X-Request-ID", bad); !made.MatchString(got.header.Get("X-Request-ID")) {
 			t.Errorf("%q: got %s", bad, got.header)
 		}
+	}
+}
+
+// Without a key whoever watches must be on this machine.
+func TestWatchingWithoutAKeyIsLocal(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, func(d *Deps) {
+		d.Access.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		d.Monitoring = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	})
+	for _, path := range []string{"/metrics", "/monitoring/", "/monitoring/api/queues", "/healthz", "/readyz"} {
+		if got := e.ask("GET", path, ""); got.status != 200 {
+			t.Errorf("%s from this machine: %d %s", path, got.status, got.body)
+		}
+		e.expect(path+" from another", e.ask("GET", path, "", "X-Forwarded-For", "192.0.2.7"), 403,
+			`{"detail":"Only local clients are allowed when no API key is configured"}`)
 	}
 }
