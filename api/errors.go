@@ -60,7 +60,7 @@ func (s *server) fail(c *gin.Context, err error) {
 		return
 	}
 	if cause := errors.Unwrap(known); cause != nil {
-		s.Log.Info("request refused", "request", requestID(c), "path", c.FullPath(), "reason", known.Message, "err", cause)
+		s.Log.Info("request refused", "request", requestID(c), "path", c.FullPath(), "kind", known.Kind, "err", cause)
 	}
 	s.refuse(c, statusOf(known.Kind), known.Message)
 }
