@@ -60,22 +60,6 @@ func TestAFolderThatCantBeIndexedIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableFolderIsRefused(t *testing.T) {
-	t.Parallel()
-	if os.Getuid() == 0 {
-		t.Skip("root reads every folder")
-	}
-	folder := filepath.Join(t.TempDir(), "locked")
-	if err := os.Mkdir(folder, 0o000); err != nil {
-		t.Fatal(err)
-	}
-	s := newServer(t)
-	got := s.command("add", folder)
-	if got.code != exitFailed || !strings.Contains(got.stderr, folder) || len(got.faults()) != 1 {
-		t.Errorf("exit code %d, stderr %q", got.code, got.stderr)
-	}
-}
-
 func TestClientCommandsSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "app")
@@ -154,21 +138,6 @@ func TestAServerThatCantStartSaysWhy(t *testing.T) {
 	s.stop()
 	s.start()
 	checkSame(t, tellEverything(t, s, repo.ID), before)
-}
-
-func TestADataFolderThatCantBeWrittenIsRefused(t *testing.T) {
-	t.Parallel()
-	if os.Getuid() == 0 {
-		t.Skip("root writes to every folder")
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
-	got := serving(t, "CODESAGE_PORT=0", "CODESAGE_DATA_DIR="+dir)
-	if lines := got.faults(); got.code != exitFailed || len(lines) != 1 || !strings.HasSuffix(lines[0], "; set CODESAGE_DATA_DIR to a folder that can be written") {
-		t.Errorf("exit code %d, %q", got.code, lines)
-	}
 }
 
 func TestAllFaultsOfTheConfigurationAreNamedAtOnce(t *testing.T) {

@@ -18,6 +18,7 @@ const (
 // TestTheStandardLibraryOfGoIsIndexed indexes a large real tree within the
 // memory that is promised.
 func TestTheStandardLibraryOfGoIsIndexed(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes a while")
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -55,6 +54,7 @@ type server struct {
 	binary string
 	data   string
 	env    settings
+	as     *account // another than the test's
 
 	url    string
 	api    *client.Client
@@ -114,6 +114,7 @@ func (s *server) launch() io.Reader {
 	s.cmd.Dir = home // no .env of the current folder is read
 	s.cmd.Env = environ(home, append([]string{"CODESAGE_PORT=0", "CODESAGE_DATA_DIR=" + s.data}, s.env...)...)
 	s.cmd.Stderr = s.log
+	s.as.use(s.cmd)
 	out, in, err := os.Pipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -252,6 +253,19 @@ func (b *buffer) text() string {
 	return b.b.String()
 }
 
+// account is a user of the machine as whom programs run; nil is the test's own.
+type account struct {
+	user   *syscall.SysProcAttr
+	binary string // the program where that user may run it
+	dir    string // that user's own folder
+}
+
+func (a *account) use(cmd *exec.Cmd) {
+	if a != nil {
+		cmd.Path, cmd.Dir, cmd.SysProcAttr = a.binary, a.dir, a.user
+	}
+}
+
 // output is what a command that ended left.
 type output struct {
 	stdout, stderr string
@@ -275,7 +289,7 @@ type command struct {
 	env   settings
 	dir   string
 	stdin string
-	wrap  []string // a program and its arguments that run it
+	as    *account
 }
 
 // run runs the command to its end.
@@ -283,10 +297,10 @@ func (c command) run(t testing.TB) output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	line := append(append(append([]string{}, c.wrap...), program(t)), c.args...)
-	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd := exec.CommandContext(ctx, program(t), c.args...)
 	home := t.TempDir()
 	cmd.Dir = cmp.Or(c.dir, home)
+	c.as.use(cmd)
 	cmd.Env = environ(home, c.env...)
 	cmd.Stdin = strings.NewReader(c.stdin)
 	var stdout, stderr bytes.Buffer
@@ -294,12 +308,12 @@ func (c command) run(t testing.TB) output {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
-		t.Fatalf("run %q: %v\n%s", line, cmp.Or(ctx.Err(), err), stderr.String())
+		t.Fatalf("run %q: %v\n%s", c.args, cmp.Or(ctx.Err(), err), stderr.String())
 	}
 	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// at sends a command to a server.
+// command runs a command that asks this server.
 func (s *server) command(args ...string) output {
 	s.t.Helper()
 	return command{args: args, env: settings{"MCP_SERVER_URL=" + s.url}}.run(s.t)
@@ -318,6 +332,3 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 		}
 	}
 }
-
-// sprint makes several lines of values, for messages.
-func sprint(values ...any) string { return strings.TrimSuffix(fmt.Sprintln(values...), "\n") }

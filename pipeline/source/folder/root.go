@@ -17,7 +17,7 @@ import (
 // folder, no roots allow none.
 //
 // Errors: KindNotFound when there is no such path, KindInvalid when it is not a
-// folder, KindDenied when it is outside the roots or can't be reached. Outside
+// folder, KindDenied when it is outside the roots or can't be read. Outside
 // the roots the answer does not tell whether the path exists.
 func CheckRoot(path string, roots []string) (canonical string, err error) {
 	if path == "" || strings.ContainsRune(path, 0) {
@@ -52,7 +52,11 @@ func checkFolder(path string) error {
 	case !info.IsDir():
 		return codesage.Errorf(codesage.KindInvalid, "Path must be a directory: %s", path)
 	}
-	return nil
+	f, err := os.Open(path)
+	if err != nil {
+		return pathError(path, err)
+	}
+	return f.Close()
 }
 
 // realPaths resolves the links in the roots. One that does not exist allows
