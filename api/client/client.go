@@ -207,7 +207,7 @@ func (c *Client) try(ctx context.Context, q request, id string, body []byte) (*h
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
-		if cause := context.Cause(ctx); cause == errTimeout {
+		if cause := context.Cause(ctx); errors.Is(cause, errTimeout) {
 			err = cause
 		}
 		end()
@@ -261,7 +261,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	if n > 0 {
 		b.alive()
 	}
-	if err != nil && err != io.EOF && context.Cause(b.ctx) == errTimeout {
+	if err != nil && !errors.Is(err, io.EOF) && errors.Is(context.Cause(b.ctx), errTimeout) {
 		err = errTimeout
 	}
 	return n, err

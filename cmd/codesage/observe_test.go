@@ -320,6 +320,39 @@ func (w watched) keepsSecrets() {
 	}
 }
 
+// Workers listen on no port: the API shows what they did, and who they are.
+func TestTheAPIShowsWhatWorkersDid(t *testing.T) {
+	t.Parallel()
+	team := newTeam(t)
+	w := watched{server: team.start("api")}
+	team.start("worker")
+	team.start("worker")
+	for _, session := range []string{"one", "two", "three"} {
+		folder := filepath.Join(t.TempDir(), session)
+		writeFiles(t, folder, map[string]string{"a.go": "package a\n\nfunc Alpha() {}\n"})
+		w.index(folder, session)
+	}
+	w.eventually("all runs are counted", func() bool { return w.metrics()[`codesage_run_attempts_total{outcome="completed"}`] == 3 })
+	w.moved(nil, map[string]float64{
+		`codesage_run_phase_seconds_count{phase="publish"}`:  3,
+		`codesage_run_files_total{what="parsed"}`:            3,
+		`codesage_queue_runs{queue="first",state="waiting"}`: 0,
+		`codesage_runs{phase="",status="completed"}`:         3,
+		`codesage_up{part="store"}`:                          1,
+	})
+	if status, body := w.get("GET", "/monitoring/api/servers"); status != http.StatusOK || strings.Count(body, `"pid":`) != 2 {
+		t.Errorf("workers: %d %s", status, body)
+	}
+	team.redis.Crash(t)
+	if status, body := w.get("GET", "/monitoring/api/queues"); status != http.StatusServiceUnavailable {
+		t.Errorf("without Redis: %d %s", status, body)
+	}
+	w.moved(nil, map[string]float64{`codesage_up{part="queue"}`: 0, `codesage_up{part="store"}`: 1, `codesage_indexed_files`: 3})
+	if status, body := w.get("GET", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"queue":"unavailable"`) || !strings.Contains(body, `"store":"ok"`) {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+}
+
 func TestLongTextsOfTheLogAreCut(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"json", "text"} {
