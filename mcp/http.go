@@ -49,8 +49,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // servePost answers a body that was read.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request, body []byte) {
 	version := r.Header.Get(protocol.HeaderProtocolVersion)
-	m, fault := message{}, (*Error)(nil)
+	var m message
 	if !isBatch(body) {
+		var fault *Error
 		if m, fault = parseMessage(body); fault != nil {
 			writeFault(w, http.StatusBadRequest, m.id, fault)
 			return

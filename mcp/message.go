@@ -118,8 +118,7 @@ type call struct {
 	meta      json.RawMessage
 	token     json.RawMessage // progress token; nil = none was asked for
 
-	contents Contents
-	err      *Error // answers in place of what mcp-go makes of it
+	err *Error // answers in place of what mcp-go makes of it
 }
 
 // parseCall reads the params of a call.

@@ -41,7 +41,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 			}
 		}
 	}
-	c.drain(ctx, cancel)
+	c.drain(cancel)
 	return w.err()
 }
 
@@ -110,7 +110,7 @@ func (c *conn) release(n int) {
 
 // drain waits for the calls that are under way, and cancels them when the
 // connection was cancelled or their time is over.
-func (c *conn) drain(ctx context.Context, cancel context.CancelCauseFunc) {
+func (c *conn) drain(cancel context.CancelCauseFunc) {
 	late := time.AfterFunc(drainTime, func() { cancel(context.DeadlineExceeded) })
 	defer late.Stop()
 	c.calls.Wait()

@@ -3,11 +3,11 @@ package watch
 import (
 	"context"
 	"fmt"
+	"go/build"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -134,7 +134,7 @@ func TestAnEditBecomesSearchable(t *testing.T) {
 func BenchmarkEditToSearchable(b *testing.B) {
 	dir, err := filepath.EvalSymlinks(b.TempDir())
 	must(b, err)
-	must(b, os.CopyFS(dir, os.DirFS(filepath.Join(runtime.GOROOT(), "src"))))
+	must(b, os.CopyFS(dir, os.DirFS(filepath.Join(build.Default.GOROOT, "src"))))
 	age(b, dir)
 	log := &output{}
 	s := newServer(b, log)

@@ -171,7 +171,7 @@ func (t *tree) created(ctx context.Context, dir, name string) (changed bool, err
 	info, err := os.Lstat(t.rules.full(path))
 	switch {
 	case err != nil:
-		return t.rules.takes(dir, name), nil // gone again
+		return t.rules.takes(dir, name), nil //nolint:nilerr // gone again
 	case info.Mode().IsRegular(), info.Mode()&fs.ModeSymlink != 0:
 		return t.rules.takes(dir, name), nil
 	case !info.IsDir():

@@ -92,9 +92,11 @@ func install(ctx context.Context, t terminal, host mcpHost, binary string) error
 		entry.Type = "stdio"
 	}
 	for _, name := range bridgeSettings {
-		if v := strings.TrimSpace(t.getenv(name)); v != "" && !(name == "MCP_SERVER_URL" && v == bridge.DefaultURL) {
-			entry.Env[name] = v
+		v := strings.TrimSpace(t.getenv(name))
+		if v == "" || name == "MCP_SERVER_URL" && v == bridge.DefaultURL {
+			continue
 		}
+		entry.Env[name] = v
 	}
 	tools, err := tryEntry(ctx, entry)
 	if err != nil {

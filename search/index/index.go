@@ -168,7 +168,7 @@ func (x *Index) use(fn func() error) error {
 	if x.closed.Load() || !retain(&x.refs) {
 		return ErrClosed
 	}
-	defer x.release()
+	defer func() { _ = x.release() }() // of use to Close only
 	return guard(fn)
 }
 

@@ -46,7 +46,7 @@ func Open(path string) (*Segment, error) {
 	}
 	var s *Segment
 	if err = guard(func() (err error) { s, err = newSegment(data); return err }); err != nil {
-		unmap()
+		_ = unmap()
 		return nil, fmt.Errorf("open segment %s: %w", path, err)
 	}
 	s.path, s.unmap = path, unmap
@@ -67,10 +67,10 @@ func newSegment(data []byte) (*Segment, error) {
 	}
 	s.code = string(s.sec[secSchema])
 	if err := json.Unmarshal(s.sec[secSchema], &s.schema); err != nil {
-		return nil, fmt.Errorf("schema: %v: %w", err, ErrCorrupt)
+		return nil, fmt.Errorf("schema: %w: %w", err, ErrCorrupt)
 	}
 	if err := s.schema.Validate(); err != nil {
-		return nil, fmt.Errorf("%v: %w", err, ErrCorrupt)
+		return nil, fmt.Errorf("%w: %w", err, ErrCorrupt)
 	}
 	return s, s.checkSizes()
 }

@@ -65,6 +65,6 @@ func (f *folder) tryLock() (*index.Lock, bool) {
 }
 
 func (f *folder) unlock(lock *index.Lock) {
-	lock.Unlock()
+	_ = lock.Unlock() // the lock ends with its file in any case
 	<-f.writing
 }

@@ -83,7 +83,7 @@ func testOneTypo(t *testing.T, s *suite) {
 		"autenticate":     "authenticate",   // left out
 		"authentiicate":   "authenticate",   // put in
 		"authentikate":    "authenticate",   // replaced
-		"auhtenticate":    "authenticate",   // swapped
+		"autehnticate":    "authenticate",   // swapped
 		"sessoin manager": "SessionManager", // one of the words
 		"redirct":         "Config",         // in a body
 	} {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net"
 
@@ -60,6 +59,6 @@ func explainAnswer(err error, code string) error {
 }
 
 // unavailable is a KindUnavailable with words for people and a cause for the log.
-func unavailable(cause error, format string, args ...any) error {
-	return &codesage.Error{Kind: codesage.KindUnavailable, Message: fmt.Sprintf(format, args...), Err: cause}
+func unavailable(cause error, message string) error {
+	return &codesage.Error{Kind: codesage.KindUnavailable, Message: message, Err: cause}
 }

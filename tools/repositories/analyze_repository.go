@@ -12,7 +12,7 @@ var analyzeRepository = tools.Spec{
 	Name: "analyze_repository",
 	Description: "Measure one repository: files, lines, entities, languages, top directories and largest files. " +
 		"Use it first to learn what a repository contains.",
-	Arguments: tools.Schema{Title: "AnalyzeRepositoryArgs", Fields: []tools.Field{repositoryField(repositoryHelp)}},
+	Arguments: tools.Schema{Title: "AnalyzeRepositoryArgs", Fields: []tools.Field{repositoryField()}},
 }
 
 // analysisResult is what analyze_repository answers.

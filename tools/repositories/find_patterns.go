@@ -31,7 +31,7 @@ var findPatterns = tools.Spec{
 	Description: "Find the lines of one repository that contain a literal string or match a regular expression, in path order. " +
 		"Use it to find every place, where search_code ranks.",
 	Arguments: tools.Schema{Title: "FindPatternsArgs", Fields: []tools.Field{
-		repositoryField(repositoryHelp),
+		repositoryField(),
 		{Name: "pattern", Type: tools.String, Required: true, MinLength: 1, MaxLength: maxPatternChars,
 			Description: "Text to find, case-sensitive, or a regular expression"},
 		{Name: "regex", Type: tools.Boolean, Default: false, Description: "Treat pattern as a regular expression in Python's syntax, searched in each line"},

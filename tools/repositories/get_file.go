@@ -31,7 +31,7 @@ var getFile = tools.Spec{
 	Description: "Read one indexed file with line numbers, at most 400 lines per call. " +
 		"The text is the indexed one. When truncated is true, call again with start_line = end_line + 1.",
 	Arguments: tools.Schema{Title: "GetFileArgs", Fields: []tools.Field{
-		repositoryField(repositoryHelp),
+		repositoryField(),
 		{Name: "path", Type: tools.String, Required: true, Description: "Exact path, case-sensitive, relative to the repository root"},
 		{Name: "start_line", Type: tools.Integer, Nullable: true, Default: 1, Min: tools.Limit(1), Description: "First line"},
 		{Name: "end_line", Type: tools.Integer, Nullable: true, Min: tools.Limit(1), Description: "Last line; the end of the file when left out"},

@@ -13,7 +13,7 @@ var listDefinitions = tools.Spec{
 	Name:        "list_definitions",
 	Description: "List the functions, classes, imports, Markdown sections and Terraform blocks of one repository, ordered by file and line.",
 	Arguments: tools.Schema{Title: "ListDefinitionsArgs", Fields: []tools.Field{
-		repositoryField(repositoryHelp),
+		repositoryField(),
 		{Name: "path_prefix", Type: tools.String, Nullable: true, Description: "Only files whose path starts with this text; no wildcards"},
 		entityTypeField("Only this type of entity"),
 		{Name: "name", Type: tools.String, Nullable: true, Description: "Only entities whose name contains this text, in any case"},

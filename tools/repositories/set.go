@@ -87,8 +87,8 @@ func Specs() []tools.Spec {
 }
 
 // repositoryField is the argument that names a repository.
-func repositoryField(description string) tools.Field {
-	return tools.Field{Name: "repository", Type: tools.String, Required: true, Description: description}
+func repositoryField() tools.Field {
+	return tools.Field{Name: "repository", Type: tools.String, Required: true, Description: repositoryHelp}
 }
 
 const repositoryHelp = "Repository ID, name or owner/name; it must be indexed"

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -89,7 +90,8 @@ func (s *set) matcher(pattern, kind string) (func(string) bool, error) {
 // regexFault is what is wrong with a regular expression, without the words that
 // introduce it.
 func regexFault(err error) string {
-	if e, ok := err.(*syntax.Error); ok {
+	var e *syntax.Error
+	if errors.As(err, &e) {
 		return fmt.Sprintf("%s: `%s`", e.Code, echo(e.Expr))
 	}
 	return err.Error()

@@ -3,10 +3,10 @@ package sessions_test
 import (
 	"context"
 	"fmt"
+	"go/build"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -117,7 +117,7 @@ func standardLibrary(t *testing.T) (h *house, root string) {
 	if testing.Short() {
 		t.Skip("indexes the Go standard library")
 	}
-	root, err := filepath.EvalSymlinks(filepath.Join(runtime.GOROOT(), "src"))
+	root, err := filepath.EvalSymlinks(filepath.Join(build.Default.GOROOT, "src"))
 	if err != nil {
 		t.Skip("no Go sources here")
 	}

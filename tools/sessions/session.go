@@ -156,7 +156,7 @@ func (s *set) size(id codesage.RepositoryID) (bytes int64) {
 	dir := filepath.Join(s.IndexDir, strconv.FormatInt(int64(id), 10))
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil
+			return nil //nolint:nilerr // counts nothing
 		}
 		if info, err := e.Info(); err == nil {
 			bytes += info.Size()
