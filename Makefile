@@ -24,7 +24,7 @@ start-backend: start ## the same, by the name that the bridge's messages use
 demo: build ## index this tree and ask about it over MCP
 	$(GO) run ./cmd/demo -binary $(BINARY) -data .cache/demo -folder .
 
-test: ## run all tests, with the race detector where it is affordable
+test: ## run all tests, and the quick ones again with the race detector
 	scripts/test
 
 test-short: ## run the quick tests only
