@@ -2,19 +2,10 @@
 
 package index
 
-import (
-	"io"
-	"os"
-)
+import "os"
 
 // mapFile reads the file: this system has no mapping that the package knows.
-func mapFile(f *os.File, size int) ([]byte, func() error, error) {
-	data := make([]byte, size)
-	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, nil, err
-	}
-	return data, func() error { return nil }, nil
-}
+func mapFile(f *os.File, size int) ([]byte, func() error, error) { return readFile(f, size) }
 
 // lockFile does nothing: here the caller has to see to it that an index has one
 // writer.

@@ -9,8 +9,11 @@ import (
 )
 
 // mapFile returns the content of a file, which must not change, and a function
-// that lets go of it.
+// that lets go of it. A file that is not on this machine is read into memory.
 func mapFile(f *os.File, size int) ([]byte, func() error, error) {
+	if isRemote(f) {
+		return readFile(f, size)
+	}
 	data, err := syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, nil, os.NewSyscallError("mmap", err)
