@@ -22,9 +22,6 @@ func TestTheStandardLibraryOfGoIsIndexed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	if raceDetector {
-		t.Skip("the race detector takes several times the memory and time")
-	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Skipf("no go command: %v", err)

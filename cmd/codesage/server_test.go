@@ -38,9 +38,12 @@ func environ(home string, more ...string) []string {
 	}, more...)
 }
 
-// program is the path of the test binary.
+// program is the path of the program that tests start.
 func program(t testing.TB) string {
 	t.Helper()
+	if path := os.Getenv(programVariable); path != "" {
+		return path
+	}
 	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
