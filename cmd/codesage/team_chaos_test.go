@@ -48,6 +48,7 @@ func TestATeamSurvivesKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
+	t.Parallel()
 	files, rounds := effort()
 	folders := make([]string, crowd)
 	for i := range folders {
@@ -106,14 +107,19 @@ func TestATeamSurvivesKills(t *testing.T) {
 func undisturbed(t *testing.T, folders []string) (all [][]string) {
 	t.Helper()
 	s := newServer(t)
+	began := time.Now()
 	ids := make([]codesage.RepositoryID, len(folders))
 	for i, folder := range folders {
 		ids[i] = s.add(folder, fmt.Sprintf("crowd%02d", i)).ID
 	}
 	for i, id := range ids {
 		s.finish(id)
+		if time.Since(began) > 5*time.Minute {
+			t.Fatalf("%d of %d repositories took %s\n%s", i+1, len(ids), time.Since(began), s.log.text())
+		}
 		all = append(all, tellIndex(t, s, fmt.Sprintf("crowd%02d", i)))
 	}
+	t.Logf("undisturbed: %.1f s", time.Since(began).Seconds())
 	s.stop()
 	return all
 }
