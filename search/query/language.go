@@ -154,6 +154,41 @@ type (
 	andNode struct{ must, not []node }
 )
 
+// simple returns the group without what only says how it was written: a group
+// around one clause, and a NOT that must hold beside something else.
+func (g groupNode) simple() node {
+	if len(g.should) == 1 && len(g.must)+len(g.not) == 0 {
+		return g.should[0]
+	}
+	var must, not []node
+	for _, n := range g.must {
+		if taken := takenAway(n); taken != nil {
+			not = append(not, taken...)
+		} else {
+			must = append(must, n)
+		}
+	}
+	if len(must) > 0 {
+		g.must, g.not = must, append(g.not, not...)
+	}
+	return g
+}
+
+// takenAway returns what a node excludes that does nothing else, or nil.
+func takenAway(n node) []node {
+	switch n := n.(type) {
+	case groupNode:
+		if len(n.should)+len(n.must) == 0 {
+			return n.not
+		}
+	case andNode:
+		if len(n.must) == 0 {
+			return n.not
+		}
+	}
+	return nil
+}
+
 // compile makes the tree of a node. parts is whether single words match parts
 // of identifiers.
 func (f ChunkFields) compile(n node, parts bool) Query {

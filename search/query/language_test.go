@@ -2,6 +2,8 @@ package query
 
 import (
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +75,20 @@ func TestParseChunks(t *testing.T) {
 		{"NOT dep", "1:(all NOT (=dep))"},
 		{"-dep", "1:(all NOT (=dep))"},
 		{"NOT a AND NOT b", "1:(all NOT (=a OR =b))"},
-		{"NOT NOT a", "a"},
+		{"NOT NOT a", "1:(all NOT (1:(all NOT (=a))))"},
+		{"NOT (NOT a)", "1:(all NOT (1:(all NOT (=a))))"},
+		{"user NOT NOT login", "(user NOT (1:(all NOT (=login))))"},
+		{"user NOT (NOT login)", "(user NOT (1:(all NOT (=login))))"},
+		{"user NOT -login", "(user NOT (1:(all NOT (=login))))"},
+		{"user -(-login)", "(user NOT (1:(all NOT (=login))))"},
+		{"user NOT NOT NOT login", "(user NOT (=login))"},
+		{"user AND NOT NOT login", "(=user NOT (1:(all NOT (=login))))"},
+		{"login AND (NOT user)", "(=login NOT (=user))"},
+		{"((NOT user)) AND login", "(=login NOT (=user))"},
+		{"login AND (NOT a AND NOT b)", "(=login NOT (=a OR =b))"},
+		{"+login +(NOT user)", "(=login NOT (=user))"},
+		{"login +(NOT user)", "(1:(all NOT (=user)) AND (login OR all))"},
+		{"a OR (NOT b)", "(a OR 1:(all NOT (=b)))"},
 		{"NOT (a OR b)", "1:(all NOT ((=a OR =b)))"},
 		{"+user login", "(=user AND (login OR all))"},
 		{"+user +login", "(=user AND =login)"},
@@ -238,4 +253,66 @@ func nodes(q Query) int {
 		n += nodes(q.Q)
 	}
 	return n
+}
+
+// formula is a query of a random shape: its text, and what it matches among the
+// eight sets of the words a, b and c.
+func formula(r *rand.Rand, depth int) (text string, matches func(set int) bool) {
+	if depth == 0 || r.IntN(4) == 0 {
+		n := r.IntN(3)
+		return string(rune('a' + n)), func(set int) bool { return set>>n&1 == 1 }
+	}
+	group := func(s string) string {
+		if strings.ContainsRune(s, ' ') || r.IntN(4) == 0 {
+			return "(" + s + ")"
+		}
+		return s
+	}
+	x, xMatches := formula(r, depth-1)
+	if r.IntN(3) == 0 {
+		return "NOT " + group(x), func(set int) bool { return !xMatches(set) }
+	}
+	y, yMatches := formula(r, depth-1)
+	x, y = group(x), group(y)
+	switch r.IntN(3) {
+	case 0:
+		return x + " AND " + y, func(set int) bool { return xMatches(set) && yMatches(set) }
+	case 1:
+		return x + " OR " + y, func(set int) bool { return xMatches(set) || yMatches(set) }
+	}
+	return x + " NOT " + y, func(set int) bool { return xMatches(set) && !yMatches(set) }
+}
+
+func matches(q Query, set int) bool {
+	isHere := func(q Query) bool { return matches(q, set) }
+	switch q := q.(type) {
+	case Term:
+		return q.Field == 0 && set>>(q.Text[0]-'a')&1 == 1
+	case And:
+		return len(q) > 0 && !slices.ContainsFunc(q, func(q Query) bool { return !matches(q, set) })
+	case Or:
+		return slices.ContainsFunc(q, isHere)
+	case Not:
+		return isHere(q.Q) && !isHere(q.Except)
+	case Const:
+		return isHere(q.Q)
+	}
+	return true
+}
+
+func TestNotIsSetDifferenceAtAnyDepth(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		text, want := formula(r, 4)
+		q, err := ParseChunks(text, testFields)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for set := range 8 {
+			if got := matches(q, set); got != want(set) {
+				t.Fatalf("%s on %03b: got %v from %s", text, set, got, show(q))
+			}
+		}
+	}
 }

@@ -60,7 +60,7 @@ func (p *parser) group(field string) (node, error) {
 			if joined != "" || first {
 				return nil, p.missing(joined)
 			}
-			return g, nil
+			return g.simple(), nil
 		}
 		at := p.at
 		if first && p.operator("AND", "OR") != "" {
@@ -118,9 +118,12 @@ func (p *parser) conjunction(field string) (node, sign, error) {
 		if first && !hasMore {
 			return n, s, nil
 		}
-		if s == signNot {
+		switch taken := takenAway(n); {
+		case s == signNot:
 			a.not = append(a.not, n)
-		} else {
+		case taken != nil:
+			a.not = append(a.not, taken...)
+		default:
 			a.must = append(a.must, n)
 		}
 		if !hasMore {
@@ -130,9 +133,10 @@ func (p *parser) conjunction(field string) (node, sign, error) {
 	}
 }
 
-// clause reads signs and what they are for.
+// clause reads signs and what they are for. NOT NOT x takes away all that is
+// without x.
 func (p *parser) clause(field string) (node, sign, error) {
-	s := signShould
+	nots := 0
 	for {
 		if p.ends() {
 			return nil, 0, p.fault("operator without a right side", p.at)
@@ -140,22 +144,27 @@ func (p *parser) clause(field string) (node, sign, error) {
 		at := p.at
 		switch {
 		case p.operator("NOT") != "":
-			if s == signNot { // NOT NOT x is x
-				s = signShould
-			} else {
-				s = signNot
-			}
+			nots++
 			p.space()
 			continue
 		case p.operator("AND", "OR") != "":
 			return nil, 0, p.fault("operator without a left side", at)
-		case s == signShould && p.signed('-'):
-			s = signNot
-		case s == signShould && p.signed('+'):
+		}
+		s := signShould
+		switch {
+		case p.signed('-'):
+			nots++
+		case p.signed('+'):
 			s = signMust
 		}
 		n, err := p.primary(field)
-		return n, s, err
+		if nots == 0 || err != nil {
+			return n, s, err
+		}
+		if nots%2 == 0 {
+			n = groupNode{not: []node{n}}
+		}
+		return n, signNot, nil
 	}
 }
 
