@@ -71,6 +71,9 @@ func (s *server) folderOptions(args tools.Arguments) (codesage.IndexOptions, []t
 		bad("session", "Session must start with alphanumeric character")
 	}
 	o := codesage.IndexOptions{Include: args.Strings("include_patterns"), Exclude: args.Strings("exclude_patterns")}
+	if o.Exclude != nil && len(o.Exclude) == 0 {
+		o.Exclude = []string{""} // leaves nothing out; an empty list would mean the defaults
+	}
 	size := codesage.DefaultChunkSize
 	if n, given := args.Int("chunk_size"); given {
 		if size = n; n < 100 || n > 2000 {

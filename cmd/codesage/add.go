@@ -18,6 +18,7 @@ import (
 func addCommand(t terminal) *cobra.Command {
 	var session, branch, description string
 	var noWait, force bool
+	var include, exclude []string
 	c := &cobra.Command{
 		Use:     "add <url|folder>",
 		Short:   "Index a git repository or a local folder; on an indexed folder: refresh it",
@@ -31,15 +32,17 @@ func addCommand(t terminal) *cobra.Command {
 			defer server.Close()
 			var repo client.Repository
 			if isURL(args[0]) {
-				if session != "" || force {
-					return usageError{errors.New("--session and --force are for folders")}
+				if session != "" || force || include != nil || exclude != nil {
+					return usageError{errors.New("--session, --include, --exclude and --force are for folders")}
 				}
 				repo, err = server.AddURL(cmd.Context(), client.URL{URL: args[0], Branch: branch, Description: description})
 			} else {
 				if branch != "" || description != "" {
 					return usageError{errors.New("--branch and --description are for git repositories")}
 				}
-				repo, err = addFolder(cmd.Context(), server, args[0], session, force)
+				repo, err = addFolder(cmd.Context(), server, client.Folder{
+					Path: args[0], Session: session, Include: include, Exclude: exclude, Force: force,
+				})
 			}
 			if err != nil {
 				return explain(server, err)
@@ -53,6 +56,8 @@ func addCommand(t terminal) *cobra.Command {
 	}
 	c.Flags().StringVar(&session, "session", "", "session id of a folder (default: its name)")
 	c.Flags().BoolVar(&force, "force", false, "index every file of a folder anew, and let the session take another folder")
+	c.Flags().StringArrayVar(&include, "include", nil, "pattern of a folder's paths to take, such as src/**; may be given again (default: all)")
+	c.Flags().StringArrayVar(&exclude, "exclude", nil, "pattern of a folder's paths to leave out, in place of the default list; may be given again, '' leaves nothing out")
 	c.Flags().StringVar(&branch, "branch", "", "branch of a git repository (default: its own)")
 	c.Flags().StringVar(&description, "description", "", "a note on a git repository")
 	c.Flags().BoolVar(&noWait, "no-wait", false, "return once the run waits in the queue")
@@ -68,23 +73,24 @@ func isURL(text string) bool {
 	return strings.Contains(text, "://") || regexp.MustCompile(`^[^/\\]+@[^/\\]+:`).MatchString(text)
 }
 
-func addFolder(ctx context.Context, server *client.Client, path, session string, force bool) (client.Repository, error) {
-	if path == "" {
+func addFolder(ctx context.Context, server *client.Client, f client.Folder) (client.Repository, error) {
+	if f.Path == "" {
 		return client.Repository{}, usageError{errors.New("the name of the folder is empty; the current folder is .")}
 	}
-	full, err := filepath.Abs(path)
+	full, err := filepath.Abs(f.Path)
 	if err != nil {
-		return client.Repository{}, fmt.Errorf("find %s: %w", path, err)
+		return client.Repository{}, fmt.Errorf("find %s: %w", f.Path, err)
 	}
 	if resolved, err := filepath.EvalSymlinks(full); err == nil {
 		full = resolved
 	}
-	if session == "" {
-		if session = sessionOf(full); session == "" {
+	if f.Session == "" {
+		if f.Session = sessionOf(full); f.Session == "" {
 			return client.Repository{}, usageError{fmt.Errorf("no session id can be made of the name of %s; give one with --session", full)}
 		}
 	}
-	return server.AddFolder(ctx, client.Folder{Path: full, Session: session, Force: force})
+	f.Path = full
+	return server.AddFolder(ctx, f)
 }
 
 var notSession = regexp.MustCompile(`[^A-Za-z0-9_-]+`)

@@ -90,7 +90,7 @@ func explain(c *client.Client, err error) error {
 	var transport *client.TransportError
 	switch {
 	case errors.As(err, &status) && status.Status == 401:
-		return fmt.Errorf("the server at %s wants a key; set CODESAGE_API_KEY", c.URL())
+		return fmt.Errorf("the server at %s refuses the key, or wants one; set CODESAGE_API_KEY to its key", c.URL())
 	case errors.As(err, &status) && status.Status == 422:
 		return errors.New(faults(status))
 	case errors.As(err, &status):
@@ -129,12 +129,12 @@ func find(ctx context.Context, c *client.Client, name string) (client.Repository
 		return client.Repository{}, explain(c, err)
 	}
 	id, notNumber := strconv.ParseInt(name, 10, 64)
-	i := slices.IndexFunc(all, func(r client.Repository) bool {
-		if notNumber == nil {
-			return int64(r.ID) == id
-		}
-		return strings.EqualFold(r.Name, name) || r.Session == name || r.URL != "" && strings.EqualFold(r.URL, name)
-	})
+	i := slices.IndexFunc(all, func(r client.Repository) bool { return notNumber == nil && int64(r.ID) == id })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(r client.Repository) bool {
+			return strings.EqualFold(r.Name, name) || r.Session == name || r.URL != "" && strings.EqualFold(r.URL, name)
+		})
+	}
 	if i >= 0 {
 		return all[i], nil
 	}

@@ -68,7 +68,7 @@ func (p *parts) measure() {
 
 // newAPI returns the API over what d has, watched.
 func (p *parts) newAPI(d api.Deps) http.Handler {
-	d.Registry, d.Tracer, d.Monitoring = p.metrics.Registry, p.tracer, p.monitoring
+	d.Registry, d.Tracer, d.Monitoring, d.Glob = p.metrics.Registry, p.tracer, p.monitoring, glob
 	return api.New(d)
 }
 

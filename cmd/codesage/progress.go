@@ -57,13 +57,13 @@ func (p *progress) show(run client.Run) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(run.TotalFiles,
 			progressbar.OptionSetWriter(p.out),
-			progressbar.OptionSetDescription(fmt.Sprintf("%-15s", words[run.Phase])),
 			progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString("files"),
-			progressbar.OptionFullWidth(),
+			progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetWidth(20),
 			progressbar.OptionThrottle(50*time.Millisecond))
 	}
+	p.bar.Describe(fmt.Sprintf("%-15s %9s", words[run.Phase], p.rate(done)))
 	_ = p.bar.Set(min(done, run.TotalFiles))
 }
 
@@ -77,11 +77,20 @@ func (p *progress) line(run client.Run, done int) {
 		fmt.Fprintf(p.out, "%s\n", words[run.Phase])
 		return
 	}
-	rate := ""
-	if seconds := time.Since(p.began).Seconds(); seconds > 0.5 {
-		rate = fmt.Sprintf(", %.0f files/s", float64(done-p.first)/seconds)
+	text := fmt.Sprintf("%s: %d/%d files", words[run.Phase], done, run.TotalFiles)
+	if rate := p.rate(done); rate != "" {
+		text += ", " + rate
 	}
-	fmt.Fprintf(p.out, "%s: %d/%d files%s\n", words[run.Phase], done, run.TotalFiles, rate)
+	fmt.Fprintln(p.out, text)
+}
+
+// rate is how fast the phase goes; empty while it is too early to say.
+func (p *progress) rate(done int) string {
+	seconds := time.Since(p.began).Seconds()
+	if seconds < 0.5 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f files/s", float64(done-p.first)/seconds)
 }
 
 // finish ends the bar of a phase.

@@ -3,6 +3,7 @@ package repositories
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -116,10 +117,35 @@ func (s *set) checkLanguage(ctx context.Context, scope []codesage.Snapshot, lang
 	if slices.Contains(known, language) {
 		return nil
 	}
+	if known, err = s.withFiles(ctx, scope, known); err != nil {
+		return err
+	}
+	if slices.Contains(known, language) {
+		return nil // there are such files, and no entities in them
+	}
 	if len(known) == 0 {
 		known = []string{"none"}
 	}
 	return tools.Failf("Unknown language '%s'. Languages in this index: %s.", cut(language, maxEcho), strings.Join(known, ", "))
+}
+
+// withFiles adds the labels of files in which nothing was found to those of
+// records.
+func (s *set) withFiles(ctx context.Context, scope []codesage.Snapshot, known []string) ([]string, error) {
+	labels := map[string]bool{}
+	for _, label := range known {
+		labels[label] = true
+	}
+	for _, snapshot := range scope {
+		a, err := s.Store.Analyze(ctx, snapshot)
+		if err != nil {
+			return nil, fmt.Errorf("count languages: %w", err)
+		}
+		for label := range a.FilesByLanguage {
+			labels[label] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(labels)), nil
 }
 
 // searchFailed logs why the engine did not answer. The detail may name hosts
