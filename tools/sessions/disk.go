@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"syscall"
 
@@ -37,18 +38,19 @@ type disk struct {
 	missing bool // the folder is gone
 	left    int64
 	known   map[string]state
+	folders map[string]bool // whether a path in the root is a folder, and no link to one
 }
 
 // disk opens the folder of a session; for a git repository there is nothing to
 // compare with. The caller closes it.
 func (x session) disk() *disk {
-	d := &disk{left: compareBudget, known: map[string]state{}}
+	d := &disk{left: compareBudget, known: map[string]state{}, folders: map[string]bool{".": true}}
 	if x.Source != codesage.SourceFolder {
 		return d
 	}
 	root, err := os.OpenRoot(x.Repository.Path)
 	if err != nil {
-		d.missing = errors.Is(err, fs.ErrNotExist)
+		d.missing = unreachable(err)
 		return d
 	}
 	d.root = root
@@ -61,13 +63,41 @@ func (d *disk) close() {
 	}
 }
 
-// isGone reports whether a file is there no more.
-func (d *disk) isGone(path string) bool {
+// isGone reports whether a file is there no more: neither is one whose folder
+// has become a link, since links are never followed.
+func (d *disk) isGone(file string) bool {
 	if d.root == nil {
 		return d.missing
 	}
-	_, err := d.root.Lstat(filepath.FromSlash(path))
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	if !d.isFolder(path.Dir(file)) {
+		return true
+	}
+	_, err := d.root.Lstat(filepath.FromSlash(file))
+	return unreachable(err)
+}
+
+// isFolder reports whether a path and all above it are folders; also when disk
+// can't tell.
+func (d *disk) isFolder(dir string) bool {
+	is, known := d.folders[dir]
+	if !known {
+		if is = d.isFolder(path.Dir(dir)); is {
+			info, err := d.root.Lstat(filepath.FromSlash(dir))
+			is = err == nil && info.IsDir() || err != nil && !unreachable(err)
+		}
+		d.folders[dir] = is
+	}
+	return is
+}
+
+// unreachable reports whether an error says that nothing is at a path. Without
+// the permission to look, or on a disk that fails, something may be.
+func unreachable(err error) bool {
+	var errno syscall.Errno
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !errors.As(err, &errno) { // os.Root has words of its own for what leads out of it
+		return err != nil
+	}
+	return errno == syscall.ENOTDIR || errno == syscall.ELOOP || errno == syscall.ENAMETOOLONG
 }
 
 // state compares a file with what was indexed.

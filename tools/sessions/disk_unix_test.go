@@ -59,8 +59,41 @@ func TestAFileThatWasAFolderIsGone(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(root + "-moved") })
 	h.refused(-32600, "File not found: "+root+"/routes.yaml...", "read_file", args{"session": "fx", "file_path": "routes.yaml"})
-	if got := h.call("find_references", args{"session": "fx", "symbol": "authenticate"}); !strings.Contains(got, "(5 found)") {
+	got := h.call("find_references", args{"session": "fx", "symbol": "authenticate"})
+	if !strings.HasPrefix(got, "No references found for `authenticate`") || !strings.HasSuffix(got, "\n- Skipped: 4 files missing on disk") {
 		t.Errorf("the folder moved away as a whole: %s", got)
+	}
+	write(t, filepath.Dir(root), filepath.Base(root), "a file now")
+	h.refused(-32600, "File not found: "+root+"/routes.yaml...", "read_file", args{"session": "fx", "file_path": "routes.yaml"})
+}
+
+func TestAFileBehindALinkIsGone(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, to string }{{"outside", ""}, {"inside", "elsewhere"}, {"itself", "src"}, {"nowhere", "nothing"}} {
+		h, root := indexed(t)
+		to := tc.to
+		if to == "" {
+			to = t.TempDir()
+		} else if to == "elsewhere" {
+			write(t, root, "elsewhere/auth.go", "package auth\n")
+		}
+		if to != "elsewhere" {
+			write(t, root, "elsewhere/none", "")
+		}
+		if err := os.Rename(filepath.Join(root, "src"), filepath.Join(root, "elsewhere", "src")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, filepath.Join(root, "src")); err != nil {
+			t.Fatal(err)
+		}
+		h.refused(-32600, "File not found: "+root+"/src/auth.go...", "read_file", args{"session": "fx", "file_path": "src/auth.go"})
+		if got := h.call("find_references", args{"session": "fx", "symbol": "authenticate"}); !strings.Contains(got, "(2 found)") ||
+			!strings.Contains(got, "- Skipped: 2 files missing on disk\n") {
+			t.Errorf("%s: got %s", tc.name, got)
+		}
+		if got := h.call("search_code", args{"session": "fx", "query": "verify"}); strings.Count(got, "**Note:** file changed since indexing; re-index to refresh.\n") != 1 {
+			t.Errorf("%s: got %s", tc.name, got)
+		}
 	}
 }
 

@@ -19,12 +19,8 @@ type report struct {
 	missing int         // files that are gone from disk
 }
 
-// dropMissing leaves out the files that are gone. When the whole folder is gone
-// the index answers alone.
+// dropMissing leaves out the files that are gone.
 func (r *report) dropMissing() {
-	if r.disk.missing {
-		return
-	}
 	exists := map[string]bool{}
 	r.found = slices.DeleteFunc(r.found, func(f reference) bool {
 		there, known := exists[f.file.Path]

@@ -165,7 +165,7 @@ func (c *textCache) results(ctx context.Context, hits []search.ChunkHit) (string
 		fmt.Fprintf(&b, "## Result %d (score: %.2f)\n", i+1, h.Score)
 		fmt.Fprintf(&b, "**File:** `%s` (chunk %d, bytes %d-%d)\n", c.session.path(h.Path), h.Chunk, h.Start, h.End)
 		fmt.Fprintf(&b, "**Lines:** %d-%d\n", h.LineStart, h.LineEnd)
-		if disk.state(t.File) == changed {
+		if disk.state(t.File) != unchanged {
 			b.WriteString(changedNote + "\n")
 		}
 		fmt.Fprintf(&b, "\n%s\n\n", fenced(t.Language, snippet(t.Text[h.Start:h.End])))
