@@ -188,6 +188,42 @@ func TestRetainRemovesWhatDeadProcessesLeft(t *testing.T) {
 	put(t, x, 0, codesage.Snapshot{Repository: 2, Run: 9}, "loadTwo")
 }
 
+func TestSizeCountsWhatOneRunIsReadFrom(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{})
+	if got := x.Size(t.Context(), one); got != 0 {
+		t.Errorf("no index: got %d bytes", got)
+	}
+	put(t, x, 0, one, "alpha", "beta")
+	texts, err := x.BeginTexts(t.Context(), one.Repository, 0, one.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := texts.Put(t.Context(), "a.go", hashOf("alpha"), "alpha", cut("alpha", 512, 64)); err != nil {
+		t.Fatal(err)
+	}
+	if err := texts.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var want int64
+	for _, ext := range []string{index.SegmentExt, index.ManifestExt} {
+		for _, file := range files(t, x, ext) {
+			info, err := os.Stat(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want += info.Size()
+		}
+	}
+	if got := x.Size(t.Context(), one); got != want || want == 0 {
+		t.Errorf("got %d bytes, want %d", got, want)
+	}
+	put(t, x, 1, codesage.Snapshot{Repository: 1, Run: 2}, "gamma") // beside it, until the sweep
+	if got := x.Size(t.Context(), one); got != want {
+		t.Errorf("beside another run: got %d bytes, want %d", got, want)
+	}
+}
+
 func TestAbortLeavesNothing(t *testing.T) {
 	t.Parallel()
 	x := openTest(t, Options{Budget: 1})

@@ -49,6 +49,32 @@ func (x *Index) Retain(ctx context.Context, keep map[codesage.RepositoryID][]cod
 	return errors.Join(errs...)
 }
 
+// Size is the bytes on disk of what a snapshot is read from, in both parts. A
+// part that it does not have, or that can't be read, counts nothing.
+func (x *Index) Size(_ context.Context, s codesage.Snapshot) (bytes int64) {
+	for _, part := range []Part{Entities, Texts} {
+		f, err := x.folder(s.Repository, part)
+		if err != nil {
+			return 0
+		}
+		name := manifestName(s.Run)
+		m, err := index.ReadManifest(f.dir, name)
+		if err != nil {
+			continue
+		}
+		names := []string{name}
+		for _, segment := range m.Segments {
+			names = append(names, segment.Name)
+		}
+		for _, name := range names {
+			if info, err := os.Stat(f.path(name)); err == nil {
+				bytes += info.Size()
+			}
+		}
+	}
+	return bytes
+}
+
 // retain sweeps a folder now, or when its writer ends.
 func (x *Index) retain(f *folder, runs []codesage.RunID) error {
 	if _, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {

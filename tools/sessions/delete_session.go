@@ -36,7 +36,7 @@ func (s *set) deleteSession(ctx context.Context, a tools.Arguments) (string, err
 	if x, err := s.readable(repo); err == nil {
 		if t, err = s.totals(ctx, x); err != nil {
 			s.Log.Warn("session to delete can't be read", "session", id, "err", err)
-			t = totals{bytes: s.size(repo.ID)}
+			t = totals{bytes: s.Index.Size(ctx, x.snapshot)}
 		}
 	}
 	switch err := s.Catalog.Remove(ctx, repo.ID); {

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -136,7 +133,7 @@ func (x session) indexedAt() time.Time {
 // totals are the numbers of a session.
 type totals struct {
 	files, chunks int
-	bytes         int64 // of the index on disk
+	bytes         int64 // of the published run's index on disk
 }
 
 func (s *set) totals(ctx context.Context, x session) (t totals, err error) {
@@ -146,24 +143,8 @@ func (s *set) totals(ctx context.Context, x session) (t totals, err error) {
 	if _, t.chunks, err = s.Index.SearchChunks(ctx, x.snapshot, query.All{}, 0); err != nil {
 		return t, fmt.Errorf("count chunks of session %s: %w", x.Session, err)
 	}
-	t.bytes = s.size(x.ID)
+	t.bytes = s.Index.Size(ctx, x.snapshot)
 	return t, nil
-}
-
-// size is what a repository's search index takes on disk. What can't be read
-// counts nothing.
-func (s *set) size(id codesage.RepositoryID) (bytes int64) {
-	dir := filepath.Join(s.IndexDir, strconv.FormatInt(int64(id), 10))
-	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return nil //nolint:nilerr // counts nothing
-		}
-		if info, err := e.Info(); err == nil {
-			bytes += info.Size()
-		}
-		return nil
-	})
-	return bytes
 }
 
 // filesPage is how many files are read from the store at a time.

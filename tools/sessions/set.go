@@ -29,6 +29,7 @@ type textIndex interface {
 	SearchLiteral(ctx context.Context, s codesage.Snapshot, text string, k int,
 		load func(ctx context.Context, path string) (body string, ok bool, err error)) (hits []search.ChunkHit, total int, err error)
 	Candidates(ctx context.Context, s codesage.Snapshot, q index.TriQuery) (paths map[string]struct{}, all bool, err error)
+	Size(ctx context.Context, s codesage.Snapshot) (bytes int64)
 }
 
 // Deps is what the tools work with.
@@ -45,9 +46,7 @@ type Deps struct {
 	// when every session has the current one.
 	Schema func(codesage.Repository) int
 
-	// IndexDir is the folder of the search index, in which each repository has a
-	// folder named by its id. It is shown, and measured for a session's size.
-	IndexDir string
+	IndexDir string // folder of the search index; it is shown
 
 	Version  string // of this program
 	Protocol string // version of MCP that the server speaks; empty leaves the line out
