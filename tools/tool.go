@@ -74,3 +74,34 @@ func ReportProgress(ctx context.Context, done, total int, message string) {
 		p(done, total, message)
 	}
 }
+
+type protocolKey struct{}
+
+// WithProtocol returns a context that tells a tool which version of MCP its
+// client speaks.
+func WithProtocol(ctx context.Context, version string) context.Context {
+	return context.WithValue(ctx, protocolKey{}, version)
+}
+
+// Protocol returns the version of MCP that the client of a call speaks, or ""
+// when it isn't known.
+func Protocol(ctx context.Context) string {
+	version, _ := ctx.Value(protocolKey{}).(string)
+	return version
+}
+
+type namesKey struct{}
+
+// WithNames returns a context that tells a tool by what names clients know the
+// tools of its set.
+func WithNames(ctx context.Context, nameOf func(tool string) string) context.Context {
+	return context.WithValue(ctx, namesKey{}, nameOf)
+}
+
+// NameOf returns the name by which the client of a call knows a tool.
+func NameOf(ctx context.Context, tool string) string {
+	if nameOf, ok := ctx.Value(namesKey{}).(func(string) string); ok {
+		return nameOf(tool)
+	}
+	return tool
+}

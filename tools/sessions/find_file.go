@@ -102,7 +102,7 @@ func foundFiles(session, pattern string, matched []string, total, limit, offset 
 	p := page{from: min(offset, len(matched)), total: len(matched)}
 	p.to = min(p.from+limit, p.total)
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Session:** `%s`\n**Pattern:** `%s`\n**Matches:** %s of %s total files", session, pattern, count(p.total), count(total))
+	fmt.Fprintf(&b, "**Session:** `%s`\n**Pattern:** %s\n**Matches:** %s of %s total files", session, code(pattern), count(p.total), count(total))
 	if p.to-p.from < p.total {
 		fmt.Fprintf(&b, " (showing %s)", p.shown())
 	}
@@ -117,7 +117,7 @@ func foundFiles(session, pattern string, matched []string, total, limit, offset 
 	}
 	b.WriteString("**Matched Files:**\n")
 	for _, path := range matched[p.from:p.to] {
-		fmt.Fprintf(&b, "- `%s`\n", path)
+		fmt.Fprintf(&b, "- %s\n", code(path))
 	}
 	if p.to < p.total {
 		fmt.Fprintf(&b, "\nNot shown: %s files; use offset=%d to see the next ones.", count(p.total-p.to), p.to)

@@ -100,7 +100,7 @@ func (s *set) references(ctx context.Context, x session, w wanted) ([]reference,
 	}
 	want := func(f codesage.File) bool {
 		_, ok := paths[f.Path]
-		return (all || ok) && !definitionFile(x.path(f.Path), w.definedIn)
+		return (all || ok) && !definitionFile(x.path(f.Path), w.definedIn) && !definitionFile(x.path(f.Path), tools.Original(w.definedIn))
 	}
 	var found []reference
 	err = s.Store.Texts(ctx, x.snapshot, "", want, func(t store.Text) error {

@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"codesage"
 	"codesage/search"
+	"codesage/tools"
 )
 
 // Forms in which times are shown.
@@ -90,6 +92,34 @@ func cutBytes(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "")
+}
+
+// code is a text of others, such as a path, as a code span of one line.
+func code(text string) string {
+	text = tools.OneLine(text)
+	if !strings.Contains(text, "`") {
+		return "`" + text + "`"
+	}
+	fence := "``"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + " " + text + " " + fence
+}
+
+// shellWord is a path as a shell takes it, whatever is in it.
+func shellWord(path string) string {
+	isPlain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%,:=", r)
+	}
+	line := tools.OneLine(path)
+	switch {
+	case line != path:
+		return "$'" + strings.ReplaceAll(line, "'", `\'`) + "'"
+	case strings.ContainsFunc(path, func(r rune) bool { return !isPlain(r) }):
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
 }
 
 // echo is an argument as messages repeat it.

@@ -38,6 +38,6 @@ func (s *set) getConfig(_ context.Context, a tools.Arguments) (string, error) {
 func listPatterns(b *strings.Builder, heading string, patterns []string) {
 	fmt.Fprintf(b, "\n## %s\n", heading)
 	for _, p := range patterns {
-		fmt.Fprintf(b, "- `%s`\n", p)
+		fmt.Fprintf(b, "- %s\n", code(p))
 	}
 }

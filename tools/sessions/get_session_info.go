@@ -30,19 +30,19 @@ func (s *set) getSessionInfo(ctx context.Context, a tools.Arguments) (string, er
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Session: %s\n\n## Overview\n- **Status:** Ready\n", x.Session)
-	fmt.Fprintf(&b, "- **Repository Path:** %s\n", x.origin())
+	fmt.Fprintf(&b, "- **Repository Path:** %s\n", tools.OneLine(x.origin()))
 	fmt.Fprintf(&b, "- **Files:** %s\n", count(t.files))
 	fmt.Fprintf(&b, "- **Chunks:** %s\n", count(t.chunks))
 	fmt.Fprintf(&b, "- **Size:** %s\n", byteSize(t.bytes))
 	fmt.Fprintf(&b, "- **Created:** %s\n", x.CreatedAt.UTC().Format(isoTime))
 	fmt.Fprintf(&b, "- **Last Indexed:** %s\n", x.indexedAt().UTC().Format(secondTime))
 	if notice := x.ErrorMessage(); notice != "" {
-		fmt.Fprintf(&b, "- **Notice:** %s\n", notice)
+		fmt.Fprintf(&b, "- **Notice:** %s\n", tools.OneLine(notice))
 	}
 	size, overlap := window(x.Options)
 	fmt.Fprintf(&b, "\n## Configuration\n- **Chunk size:** %d chars\n- **Overlap:** %d chars\n", size, overlap)
 	include, exclude := s.patterns(x)
-	fmt.Fprintf(&b, "- **Include patterns:** %s\n- **Exclude patterns:** %s\n", strings.Join(include, ", "), strings.Join(exclude, ", "))
+	fmt.Fprintf(&b, "- **Include patterns:** %s\n- **Exclude patterns:** %s\n", tools.OneLine(strings.Join(include, ", ")), tools.OneLine(strings.Join(exclude, ", ")))
 	fmt.Fprintf(&b, "\n## Statistics\n- **Avg chunks/file:** %.2f\n", float64(t.chunks)/float64(max(t.files, 1)))
 	if t.chunks > 0 {
 		fmt.Fprintf(&b, "- **Avg chunk size:** %s\n", byteSize(t.bytes/int64(t.chunks)))

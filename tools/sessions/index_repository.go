@@ -58,7 +58,7 @@ func (s *set) indexRepository(ctx context.Context, a tools.Arguments) (string, e
 	}
 	skipped, err := s.skippedFiles(ctx, done.session)
 	return fmt.Sprintf("Indexing complete!\n\n**Session:** %s\n**Files indexed:** %s\n**Chunks created:** %s\n**Duration:** %.1fs\n%s\n"+
-		"You can now search your code with search_code.", q.Session, count(done.files), count(done.chunks), done.took.Seconds(), skipped), err
+		"You can now search your code with %s.", q.Session, count(done.files), count(done.chunks), done.took.Seconds(), skipped, tools.NameOf(ctx, "search_code")), err
 }
 
 // folderRequest checks the arguments in the order of the contract.
@@ -206,7 +206,7 @@ func (s *set) skippedFiles(ctx context.Context, x session) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Files skipped:** %s\n", count(total))
 	for _, k := range skips[:min(len(skips), maxSkipsShown)] {
-		fmt.Fprintf(&b, "- %s: %s\n", k.Path, k.Reason)
+		fmt.Fprintf(&b, "- %s: %s\n", tools.OneLine(k.Path), k.Reason)
 	}
 	return b.String(), nil
 }

@@ -96,10 +96,13 @@ func (s *set) chunkTable(ctx context.Context, x session, files []codesage.File) 
 	var b strings.Builder
 	b.WriteString("| File Path | Chunks |\n|-----------|--------|\n")
 	for _, f := range files {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", x.path(f.Path), count(chunks[f.Path]))
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.ReplaceAll(code(x.path(f.Path)), "|", escapedBar), count(chunks[f.Path]))
 	}
 	return b.String(), nil
 }
+
+// escapedBar is a bar that does not end the cell of a table.
+const escapedBar = `\|`
 
 // allChunks asks for every chunk of the files that a query names.
 const allChunks = 1 << 30
@@ -138,7 +141,7 @@ func (p page) listing(x session, order string, offset int, table string) string 
 	fmt.Fprintf(&b, "- Use `find_file` with patterns to filter: find_file(session=\"%s\", pattern=\"*.yaml\")\n", x.Session)
 	fmt.Fprintf(&b, "- Use `offset` to see the next files: list_dir(session=\"%s\", sort=\"%s\", offset=%d)\n", x.Session, order, p.to)
 	if x.Source == codesage.SourceFolder {
-		fmt.Fprintf(&b, "- For full file list, use bash: find %s -type f | sort\n", x.Repository.Path)
+		fmt.Fprintf(&b, "- For full file list, use bash: find %s -type f | sort\n", shellWord(x.Repository.Path))
 	}
 	fmt.Fprintf(&b, "\n---\n\n**Files %s-%s (of %s total):**\n\n%s", count(p.from+1), count(p.to), count(p.total), table)
 	return b.String()

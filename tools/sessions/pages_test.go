@@ -96,6 +96,7 @@ func TestReadFileIsCutByCharacters(t *testing.T) {
 	}
 	root := h.index1("s", map[string]string{
 		"whole.txt": strings.Repeat("x", 20_000), "cut.txt": strings.Repeat("x", 20_001), "emoji.txt": strings.Repeat("\U0001F600", 6000), "lines.txt": lines,
+		"first.txt": strings.Repeat("x", 25_000) + "\nsecond\n", "second.txt": "first\n" + strings.Repeat("x", 25_000), "empty.txt": "",
 	})
 	read := func(file string, more args) string {
 		a := args{"session": "s", "file_path": file}
@@ -112,13 +113,12 @@ func TestReadFileIsCutByCharacters(t *testing.T) {
 	want := "WARNING: FILE TRUNCATED - SHOWING FIRST 20000 CHARACTERS\n\nShowing: Characters 1-20000 of 20001 total (100.0%)\n" +
 		"Reason: Maximum display limit is 20000 characters (MCP 25k token limit)\nNot shown: 1 characters\n\nSUGGESTIONS:\n" +
 		"- Use `search_code` to find specific content in this file\n- Use `preview_chunk` to view specific sections\n" +
-		"- Use `start_line` and `end_line` to read on: read_file(session=\"s\", file_path=\"" + root + "/cut.txt\", start_line=1)\n" +
-		"- For full file, use bash: cat " + root + "/cut.txt\n\n---\n\n**File:** `" + root + "/cut.txt`\n**Showing:** First 20000 characters (~1 lines)\n\n```\n" +
+		"- Line 1 alone is longer than 20000 characters\n- For full file, use bash: cat " + root + "/cut.txt\n\n---\n\n**File:** `" + root + "/cut.txt`\n**Showing:** First 20000 characters (~1 lines)\n\n```\n" +
 		strings.Repeat("x", 20_000) + "\n```"
 	if got := read("cut.txt", nil); got != want {
 		t.Errorf("got:\n%.900s\nwant:\n%.900s", got, want)
 	}
-	if got := read("lines.txt", nil); !strings.Contains(got, "start_line=2000)") || !strings.HasSuffix(got, "line 2000\n```") {
+	if got := read("lines.txt", nil); !strings.Contains(got, "start_line=2001)") || !strings.HasSuffix(got, "line 2000\n```") {
 		t.Errorf("got %.900s", got)
 	}
 	if got := read("lines.txt", args{"start_line": 4999}); !strings.HasSuffix(got, "(5000 lines)\n**Language:** text\n**Lines:** 4999-5000\n\n```\nline 4999\nline 5000\n```") {
@@ -131,6 +131,26 @@ func TestReadFileIsCutByCharacters(t *testing.T) {
 	if !strings.Contains(got, "**Lines:** 100-2099\n**Not shown:** lines 2100-4000; read on with start_line=2100\n") || !strings.HasSuffix(got, "line 2099\n```") {
 		t.Errorf("got %.300s", got)
 	}
+	if got := read("first.txt", nil); !strings.Contains(got, "\n- Line 1 alone is longer than 20000 characters\n- Use `start_line` and `end_line` to read on: "+
+		"read_file(session=\"s\", file_path=\""+root+"/first.txt\", start_line=2)\n") {
+		t.Errorf("got %.900s", got)
+	}
+	if got := read("first.txt", args{"start_line": 1}); !strings.Contains(got, "**Lines:** 1-1\n**Not shown:** 5000 characters of line 1, which alone is longer than 20000\n"+
+		"**Not shown:** lines 2-2; read on with start_line=2\n\n```\nx") {
+		t.Errorf("got %.300s", got)
+	}
+	if got := read("second.txt", nil); !strings.Contains(got, "\n- Use `start_line` and `end_line` to read on: ") || !strings.Contains(got, "start_line=2)\n") {
+		t.Errorf("got %.900s", got)
+	}
+	if got := read("second.txt", args{"start_line": 2}); !strings.Contains(got, "**Lines:** 2-2\n**Not shown:** 5000 characters of line 2, which alone is longer than 20000\n\n```\nx") {
+		t.Errorf("got %.300s", got)
+	}
+	for _, more := range []args{{"start_line": 1}, {"end_line": 3}} {
+		if got := read("empty.txt", more); !strings.HasSuffix(got, "(0 lines)\n**Language:** text\n**Lines:** none, the file is empty\n\n```\n```") {
+			t.Errorf("%v: got %s", more, got)
+		}
+	}
+	h.refused(-32602, "Invalid params: start_line: the file is empty", "read_file", args{"session": "s", "file_path": "empty.txt", "start_line": 2})
 	h.refused(-32602, "Invalid params: end_line: Input should be greater than or equal to start_line", "read_file", args{"session": "s", "file_path": "lines.txt", "start_line": 5, "end_line": 4})
 	h.refused(-32602, "Invalid params: start_line: Input should be greater than or equal to 1", "read_file", args{"session": "s", "file_path": "lines.txt", "start_line": 0})
 }

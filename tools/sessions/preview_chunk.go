@@ -92,7 +92,7 @@ func (s *set) chunks(ctx context.Context, x session, path string) ([]codesage.Ch
 func (r reading) preview(c codesage.Chunk, of, around int) string {
 	x := codesage.NewLineIndex(r.Text.Text)
 	var b strings.Builder
-	fmt.Fprintf(&b, "**File:** `%s`\n**Chunk:** %d of %d (bytes %d-%d)\n", r.session.path(r.Path), c.Index, of, c.Start, c.End)
+	fmt.Fprintf(&b, "**File:** %s\n**Chunk:** %d of %d (bytes %d-%d)\n", code(r.session.path(r.Path)), c.Index, of, c.Start, c.End)
 	fmt.Fprintf(&b, "**Context:** %d lines before/after\n", around)
 	fmt.Fprintf(&b, "**Chunk Lines:** %d-%d (of %d total)\n%s\n", c.LineStart, c.LineEnd, x.Lines(), r.note)
 	var lines strings.Builder

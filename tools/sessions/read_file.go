@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -55,7 +56,7 @@ func (s *set) readFile(ctx context.Context, a tools.Arguments) (string, error) {
 	if state == gone {
 		return "", failf(invalidRequest, "File not found: %s. File may have been deleted since indexing. Try re-indexing the session.", x.path(f.Path))
 	}
-	r := reading{session: x, Text: f, note: noteOf(state)}
+	r := reading{session: x, Text: f, note: noteOf(state), search: tools.NameOf(ctx, "search_code")}
 	start, hasStart := a.Int("start_line")
 	end, hasEnd := a.Int("end_line")
 	if hasStart || hasEnd {
@@ -76,7 +77,8 @@ func noteOf(s state) string {
 type reading struct {
 	session session
 	store.Text
-	note string
+	note   string
+	search string // name of the tool that searches
 }
 
 // head is the lines that say what file it is.
@@ -85,8 +87,8 @@ func (r reading) head() string {
 	if label == "" {
 		label = "text"
 	}
-	return fmt.Sprintf("**File:** `%s`\n**Session:** `%s`\n**Size:** %s (%d lines)\n**Language:** %s\n",
-		r.session.path(r.Path), r.session.Session, byteSize(int64(len(r.Text.Text))), r.Lines, label)
+	return fmt.Sprintf("**File:** %s\n**Session:** `%s`\n**Size:** %s (%d lines)\n**Language:** %s\n",
+		code(r.session.path(r.Path)), r.session.Session, byteSize(int64(len(r.Text.Text))), r.Lines, label)
 }
 
 // whole shows the file, or as much of it as one call shows.
@@ -96,21 +98,38 @@ func (r reading) whole() string {
 		return r.head() + r.note + "\n" + fenced(r.Language, shown(r.Text.Text))
 	}
 	first := search.FirstChars(r.Text.Text, maxRead)
-	lines := codesage.CountLines(first)
 	path := r.session.path(r.Path)
 	var b strings.Builder
 	fmt.Fprintf(&b, "WARNING: FILE TRUNCATED - SHOWING FIRST %d CHARACTERS\n\n", maxRead)
 	fmt.Fprintf(&b, "Showing: Characters 1-%d of %d total (%.1f%%)\n", maxRead, total, 100*float64(maxRead)/float64(total))
 	fmt.Fprintf(&b, "Reason: Maximum display limit is %d characters (MCP 25k token limit)\n", maxRead)
 	fmt.Fprintf(&b, "Not shown: %d characters\n\nSUGGESTIONS:\n", total-maxRead)
-	b.WriteString("- Use `search_code` to find specific content in this file\n- Use `preview_chunk` to view specific sections\n")
-	fmt.Fprintf(&b, "- Use `start_line` and `end_line` to read on: read_file(session=\"%s\", file_path=\"%s\", start_line=%d)\n", r.session.Session, path, lines)
+	fmt.Fprintf(&b, "- Use `%s` to find specific content in this file\n- Use `preview_chunk` to view specific sections\n", r.search)
+	b.WriteString(r.readOn(first))
 	if r.session.Source == codesage.SourceFolder {
-		fmt.Fprintf(&b, "- For full file, use bash: cat %s\n", path)
+		fmt.Fprintf(&b, "- For full file, use bash: cat %s\n", shellWord(path))
 	}
-	fmt.Fprintf(&b, "\n---\n\n**File:** `%s`\n**Showing:** First %d characters (~%d lines)\n%s\n%s",
-		path, maxRead, lines, r.note, fenced(r.Language, shown(first)))
+	fmt.Fprintf(&b, "\n---\n\n**File:** %s\n**Showing:** First %d characters (~%d lines)\n%s\n%s",
+		code(path), maxRead, codesage.CountLines(first), r.note, fenced(r.Language, shown(first)))
 	return b.String()
+}
+
+// readOn says how to see what follows the first part of the file: from the line
+// that is not whole in it, or after that line when it is the first one.
+func (r reading) readOn(first string) (lines string) {
+	next := codesage.CountLines(first)
+	if strings.HasSuffix(first, "\n") {
+		next++
+	}
+	if next == 1 {
+		lines = fmt.Sprintf("- Line 1 alone is longer than %d characters\n", maxRead)
+		next++
+	}
+	if next > r.Lines {
+		return lines
+	}
+	return lines + fmt.Sprintf("- Use `start_line` and `end_line` to read on: read_file(session=%q, file_path=%s, start_line=%d)\n",
+		r.session.Session, strconv.Quote(r.session.path(r.Path)), next)
 }
 
 // lines shows lines of the file, whole ones, as many as one call shows. end 0 is
@@ -121,24 +140,32 @@ func (r reading) lines(start, end int) (string, error) {
 	switch {
 	case end > 0 && end < start:
 		return "", badValue("end_line", "Input should be greater than or equal to start_line")
-	case start > max(total, 1):
+	case total == 0 && start == 1:
+		return r.head() + "**Lines:** none, the file is empty\n" + r.note + "\n" + fenced(r.Language, ""), nil
+	case total == 0:
+		return "", badValue("start_line", "the file is empty")
+	case start > total:
 		return "", badValue("start_line", "Input should be less than or equal to %d, the lines of the file", total)
 	case end == 0 || end > total:
 		end = total
 	}
 	var text strings.Builder
-	last := start
+	last, rest := start, 0
 	for left := maxRead; last <= end; last++ {
 		line := r.Text.Text[x.Start(last):x.Start(last+1)]
 		if left -= utf8.RuneCountInString(line); left < 0 && last > start {
 			break
 		}
+		rest = max(0, utf8.RuneCountInString(strings.TrimRight(line, "\r\n"))-maxRead)
 		text.WriteString(search.FirstChars(line, maxRead))
 	}
 	last--
 	more := ""
-	if last < end {
-		more = fmt.Sprintf("**Not shown:** lines %d-%d; read on with start_line=%d\n", last+1, end, last+1)
+	if rest > 0 {
+		more = fmt.Sprintf("**Not shown:** %d characters of line %d, which alone is longer than %d\n", rest, last, maxRead)
 	}
-	return r.head() + fmt.Sprintf("**Lines:** %d-%d\n", start, max(last, start)) + more + r.note + "\n" + fenced(r.Language, shown(text.String())), nil
+	if last < end {
+		more += fmt.Sprintf("**Not shown:** lines %d-%d; read on with start_line=%d\n", last+1, end, last+1)
+	}
+	return r.head() + fmt.Sprintf("**Lines:** %d-%d\n", start, last) + more + r.note + "\n" + fenced(r.Language, shown(text.String())), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"codesage"
+	"codesage/tools"
 )
 
 // report is an answer of find_references in the making.
@@ -39,11 +40,11 @@ func (r *report) dropMissing() {
 func (s *set) reportReferences(ctx context.Context, r *report) (string, error) {
 	indexed := s.stamp(r.session.indexedAt(), secondTime)
 	if len(r.found) == 0 {
-		return fmt.Sprintf("No references found for `%s`\n\nSession last indexed: %s\n%s", r.wanted.symbol, indexed, r.skipped()), nil
+		return fmt.Sprintf("No references found for %s\n\nSession last indexed: %s\n%s", code(r.wanted.symbol), indexed, r.skipped()), nil
 	}
 	lines := map[string]*codesage.LineIndex{}
 	var b strings.Builder
-	fmt.Fprintf(&b, "## References to `%s` (%d found)\n\n", r.wanted.symbol, len(r.found))
+	fmt.Fprintf(&b, "## References to %s (%d found)\n\n", code(r.wanted.symbol), len(r.found))
 	levels := r.levels()
 	for i, name := range levelNames {
 		if len(levels[i]) == 0 {
@@ -73,7 +74,7 @@ func (s *set) reportReferences(ctx context.Context, r *report) (string, error) {
 	if high := pathsOf(levels[0]); len(high) > 0 {
 		b.WriteString("\n**Files to update:**\n")
 		for _, path := range high {
-			fmt.Fprintf(&b, "- `%s`\n", path)
+			fmt.Fprintf(&b, "- %s\n", code(path))
 		}
 	}
 	return b.String(), nil
@@ -117,7 +118,7 @@ func (r *report) reference(b *strings.Builder, f reference, x *codesage.LineInde
 		}
 		lines.WriteString(numberedLine(n, line) + "\n")
 	}
-	fmt.Fprintf(b, "#### %s:%d\n%s\n", f.path, f.line, fenced(f.file.Language, lines.String()))
+	fmt.Fprintf(b, "#### %s:%d\n%s\n", tools.OneLine(f.path), f.line, fenced(f.file.Language, lines.String()))
 	fmt.Fprintf(b, "- **Pattern:** %s\n- **Confidence:** %d.%02d\n", f.pattern, f.confidence/100, f.confidence%100)
 	if f.defines {
 		b.WriteString("- **Definition:** yes\n")

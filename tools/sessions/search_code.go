@@ -58,7 +58,7 @@ func (s *set) searchCode(ctx context.Context, a tools.Arguments) (string, error)
 		return "", err
 	}
 	took := time.Since(began).Milliseconds()
-	head := fmt.Sprintf("Found %d results for query '%s' (%dms):\n\n", len(hits), text, took)
+	head := fmt.Sprintf("Found %d results for query '%s' (%dms):\n\n", len(hits), tools.OneLine(text), took)
 	if len(hits) == 0 {
 		return head + "No results found. Try different keywords or check session name.", nil
 	}
@@ -163,7 +163,7 @@ func (c *textCache) results(ctx context.Context, hits []search.ChunkHit) (string
 			return "", fmt.Errorf("chunk %d of %s: bytes %d-%d are not in the text", h.Chunk, h.Path, h.Start, h.End)
 		}
 		fmt.Fprintf(&b, "## Result %d (score: %.2f)\n", i+1, h.Score)
-		fmt.Fprintf(&b, "**File:** `%s` (chunk %d, bytes %d-%d)\n", c.session.path(h.Path), h.Chunk, h.Start, h.End)
+		fmt.Fprintf(&b, "**File:** %s (chunk %d, bytes %d-%d)\n", code(c.session.path(h.Path)), h.Chunk, h.Start, h.End)
 		fmt.Fprintf(&b, "**Lines:** %d-%d\n", h.LineStart, h.LineEnd)
 		if disk.state(t.File) != unchanged {
 			b.WriteString(changedNote + "\n")

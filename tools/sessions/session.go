@@ -10,6 +10,7 @@ import (
 	"codesage"
 	"codesage/search/query"
 	"codesage/store"
+	"codesage/tools"
 )
 
 // schemaVersion is the version of the form in which sessions are stored now.
@@ -172,13 +173,18 @@ func (s *set) files(ctx context.Context, x session) (all []codesage.File, err er
 // errNotIndexed reports that a session has no file of a path.
 var errNotIndexed = errors.New("no such file in the session")
 
-// file returns an indexed file with its text.
+// file returns an indexed file with its text. A path may be given as answers
+// show it, with escapes.
 func (s *set) file(ctx context.Context, x session, given string) (store.Text, error) {
 	rel := x.relative(given)
 	if rel == "" || strings.ContainsRune(rel, 0) {
 		return store.Text{}, errNotIndexed
 	}
 	f, err := s.Store.File(ctx, x.snapshot, rel)
+	shown := tools.Original(strings.ReplaceAll(rel, escapedBar, "|"))
+	if errors.Is(err, codesage.ErrNotFound) && shown != rel && !strings.ContainsRune(shown, 0) {
+		f, err = s.Store.File(ctx, x.snapshot, shown)
+	}
 	switch {
 	case errors.Is(err, codesage.ErrNotFound):
 		return f, errNotIndexed

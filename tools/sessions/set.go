@@ -124,7 +124,7 @@ func tool(spec tools.Spec, call func(context.Context, tools.Arguments) (string, 
 	return tools.Tool{Spec: spec, Call: func(ctx context.Context, a tools.Arguments) (any, error) {
 		text, err := call(ctx, a)
 		if err != nil {
-			return nil, err
+			return nil, plain(err)
 		}
 		return Result{strings.TrimRight(text, "\n")}, nil
 	}}
