@@ -26,6 +26,15 @@ func (j *job) fetch(ctx context.Context) error {
 	return nil
 }
 
+// check fails when the tree is no longer in its place, so that a part of it is
+// not published as the whole.
+func (j *job) check(ctx context.Context) error {
+	if err := j.checkout.Check(ctx); err != nil {
+		return fmt.Errorf("check the source of %s: %w", j.repo.Name, err)
+	}
+	return nil
+}
+
 // diskReserve is what stays free for the database's log and for recording that
 // a run failed.
 const diskReserve = 32 << 20

@@ -27,6 +27,9 @@ func (j *job) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := j.check(ctx); err != nil {
+		return err
+	}
 	if err := j.records.Commit(ctx); err != nil {
 		return fmt.Errorf("commit records: %w", err)
 	}

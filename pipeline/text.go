@@ -28,6 +28,7 @@ const (
 type reading struct {
 	file  source.File
 	prior codesage.File
+	gone  bool       // it was deleted since it was listed
 	kept  bool       // prior stands as it is
 	text  store.Text // else this is stored
 	stamp bool       // prior stands, but its stamp changed
@@ -91,7 +92,9 @@ func (j *job) readAll(ctx context.Context, files <-chan source.File, readings ch
 		}
 		if reason != "" {
 			j.skip(codesage.Skip{Path: f.Path, Reason: reason})
-			j.update(func(p *codesage.Progress) { p.TextFiles++; p.ProcessedFiles++ })
+		}
+		if reason != "" || r.gone {
+			j.update(func(p *codesage.Progress) { p.TotalFiles-- })
 			continue
 		}
 		if err := send(ctx, readings, r); err != nil {
@@ -105,6 +108,8 @@ func (j *job) readAll(ctx context.Context, files <-chan source.File, readings ch
 func (j *job) read(ctx context.Context, f source.File) (reading, codesage.SkipReason, error) {
 	data, tooLarge, err := j.checkout.Read(ctx, f, j.largest())
 	switch {
+	case errors.Is(err, codesage.ErrNotFound) && j.repo.Source == codesage.SourceFolder:
+		return reading{gone: true}, "", nil
 	case errors.Is(err, codesage.ErrNotFound), errors.Is(err, codesage.ErrDenied):
 		return reading{}, codesage.SkipUnreadable, nil
 	case err != nil:
@@ -221,6 +226,9 @@ func (j *job) putTexts(ctx context.Context, batch []store.Text, stamps map[codes
 // finishText ends the files that are gone and makes the text index durable.
 // From here on prior holds the base's files that were not kept.
 func (j *job) finishText(ctx context.Context) error {
+	if err := j.check(ctx); err != nil {
+		return err
+	}
 	var gone []string
 	for path := range j.prior {
 		switch {

@@ -33,6 +33,11 @@ type Checkout interface {
 	// of KindNotFound or KindDenied.
 	Read(ctx context.Context, f File, limit int64) (data []byte, tooLarge bool, err error)
 
+	// Check reports whether the tree is in its place still. When it is not, files
+	// that List or Read did not find may be missing for that reason, and the
+	// error, of KindNotFound or KindDenied, says so to people.
+	Check(ctx context.Context) error
+
 	// Close frees the checkout and removes what it put on disk. A second call
 	// does nothing.
 	Close() error

@@ -4,6 +4,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -123,6 +124,33 @@ func (c *checkout) Close() (err error) {
 	return err
 }
 
+// Check implements source.Checkout. A folder that was deleted, moved away or
+// replaced by another is KindNotFound, one that can't be read any more is
+// KindDenied.
+func (c *checkout) Check(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dir := cmp.Or(c.dir, "/")
+	opened, err := c.root.Stat(".")
+	if err != nil {
+		return pathError(dir, err)
+	}
+	there, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return &codesage.Error{Kind: codesage.KindNotFound, Message: "The folder vanished while it was indexed: " + dir, Err: err}
+	case err != nil:
+		return pathError(dir, err)
+	case !os.SameFile(opened, there):
+		return codesage.Errorf(codesage.KindNotFound, "Another folder took the place of this one while it was indexed: %s", dir)
+	}
+	if err := c.readable(); err != nil {
+		return pathError(dir, err)
+	}
+	return nil
+}
+
 // readable reports why the folder can't be listed.
 func (c *checkout) readable() error {
 	f, err := c.root.Open(".")
@@ -136,6 +164,9 @@ func (c *checkout) readable() error {
 	return nil
 }
 
+// readTries is how often a file is opened that is replaced at that very moment.
+const readTries = 3
+
 // readStep is how much is read before the context is looked at again.
 const readStep = 1 << 20
 
@@ -144,12 +175,10 @@ const readStep = 1 << 20
 // be opened or read is KindDenied; KindUnavailable means that the system is out
 // of file descriptors.
 func (c *checkout) Read(ctx context.Context, f source.File, limit int64) (data []byte, tooLarge bool, err error) {
-	dir, done, err := c.enter(f.Path)
-	if err != nil {
-		return nil, false, fileError(f.Path, err)
+	file, size, err := c.open(f.Path)
+	for try := 1; try < readTries && errors.Is(err, errReplaced); try++ {
+		file, size, err = c.open(f.Path)
 	}
-	defer done()
-	file, size, err := openRegular(dir, path.Base(f.Path))
 	if err != nil {
 		return nil, false, fileError(f.Path, err)
 	}
@@ -164,6 +193,16 @@ func (c *checkout) Read(ctx context.Context, f source.File, limit int64) (data [
 		return data[:limit], true, nil
 	}
 	return data, false, nil
+}
+
+// open opens a file of the tree.
+func (c *checkout) open(name string) (*os.File, int64, error) {
+	dir, done, err := c.enter(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer done()
+	return openRegular(dir, path.Base(name))
 }
 
 // readSome reads to the end of r, or limit bytes.
@@ -191,8 +230,9 @@ func readSome(ctx context.Context, r io.Reader, guess, limit int64) ([]byte, err
 }
 
 var (
-	errLink    = errors.New("a symbolic link")
-	errSpecial = errors.New("not a regular file")
+	errLink     = errors.New("a symbolic link")
+	errSpecial  = errors.New("not a regular file")
+	errReplaced = errors.New("replaced while it was opened")
 )
 
 // enter opens the directory of a path, one part after the other, and refuses
@@ -241,7 +281,7 @@ func openDir(dir *os.Root, name string) (*os.Root, error) {
 	}
 	if after, err := sub.Stat("."); err != nil || !os.SameFile(before, after) {
 		sub.Close()
-		return nil, errLink
+		return nil, errReplaced
 	}
 	return sub, nil
 }
@@ -264,7 +304,7 @@ func openRegular(dir *os.Root, name string) (f *os.File, size int64, err error) 
 	after, err := f.Stat()
 	if err != nil || !os.SameFile(before, after) {
 		f.Close()
-		return nil, 0, errLink
+		return nil, 0, errReplaced
 	}
 	return f, after.Size(), nil
 }

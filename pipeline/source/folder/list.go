@@ -83,6 +83,8 @@ func (w *walk) walkDir(dir *os.Root, name, prefix string) error {
 	switch {
 	case err != nil && prefix == "":
 		return pathError(w.dir, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
 	case err != nil:
 		return w.report(strings.TrimSuffix(prefix, "/"), codesage.SkipUnreadable)
 	}

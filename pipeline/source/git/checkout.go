@@ -82,6 +82,9 @@ func (c *checkout) Read(ctx context.Context, f source.File, limit int64) (data [
 	return data, e.size > limit, nil
 }
 
+// Check implements source.Checkout. A commit stays what it is.
+func (c *checkout) Check(context.Context) error { return nil }
+
 // Close implements source.Checkout. It waits for reads that are going on.
 func (c *checkout) Close() error {
 	c.mu.Lock()
