@@ -37,7 +37,7 @@ func (s *set) reindexSession(ctx context.Context, a tools.Arguments) (string, er
 			return "", failf(invalidRequest, "Session '%s' is a git repository: its chunk_size and overlap can't be changed", repo.Session)
 		}
 		done, err := s.refresh(ctx, repo)
-		return reindexed(repo.Session, done, ""), worded(err, internal, "Re-indexing failed: ")
+		return s.reindexed(ctx, done, "", err)
 	}
 	if err := s.checkOrigin(repo, "re-indexed"); err != nil {
 		return "", err
@@ -59,7 +59,7 @@ func (s *set) reindexSession(ctx context.Context, a tools.Arguments) (string, er
 	q := catalog.FolderRequest{Path: repo.Path, Session: repo.Session, Options: repo.Options}
 	setWindow(&q.Options, size, overlap)
 	done, err := s.rebuild(ctx, repo, q, "Re-indexing failed")
-	return reindexed(repo.Session, done, changes(oldSize, size, oldOverlap, overlap)), worded(err, internal, "Re-indexing failed: ")
+	return s.reindexed(ctx, done, changes(oldSize, size, oldOverlap, overlap), err)
 }
 
 func checkWindow(size, overlap int) error {
@@ -104,8 +104,12 @@ func changes(oldSize, size, oldOverlap, overlap int) (lines string) {
 	return lines
 }
 
-// reindexed is the answer of reindex_session.
-func reindexed(session string, done outcome, changes string) string {
+// reindexed is the answer of reindex_session to what came of the run.
+func (s *set) reindexed(ctx context.Context, done outcome, changes string, err error) (string, error) {
+	if err != nil {
+		return "", worded(err, internal, "Re-indexing failed: ")
+	}
+	statistics, err := s.statistics(ctx, done)
 	return fmt.Sprintf("# Session Re-Indexed: `%s`\n\n%s\n%s**Note:** Session metadata (repository_path, last_indexed_at) updated automatically.",
-		session, done.statistics(), changes)
+		done.Session, statistics, changes), err
 }

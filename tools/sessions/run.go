@@ -167,12 +167,20 @@ func (s *set) await(ctx context.Context, id string, run codesage.Run, began time
 	return outcome{x, t, s.Now().Sub(began)}, err
 }
 
-// statistics is the block of numbers after a session was indexed again.
-func (o outcome) statistics() string {
+// statistics is the block of numbers after a session was indexed again, with the
+// files that were left out.
+func (s *set) statistics(ctx context.Context, o outcome) (string, error) {
+	skipped, err := s.skippedFiles(ctx, o.session)
+	if err != nil {
+		return "", err
+	}
+	if skipped != "" {
+		skipped = "\n" + skipped
+	}
 	perSecond := 0.0
 	if o.took > 0 {
 		perSecond = float64(o.files) / o.took.Seconds()
 	}
-	return fmt.Sprintf("**Indexing Statistics:**\n- Files indexed: %s\n- Chunks created: %s\n- Index size: %s\n- Duration: %.1fs\n- Throughput: %.0f files/sec\n",
-		count(o.files), count(o.chunks), byteSize(o.bytes), o.took.Seconds(), perSecond)
+	return fmt.Sprintf("**Indexing Statistics:**\n- Files indexed: %s\n- Chunks created: %s\n- Index size: %s\n- Duration: %.1fs\n- Throughput: %.0f files/sec\n%s",
+		count(o.files), count(o.chunks), byteSize(o.bytes), o.took.Seconds(), perSecond, skipped), nil
 }

@@ -38,6 +38,7 @@ func (s *set) upgradeSession(ctx context.Context, a tools.Arguments) (string, er
 	if err != nil {
 		return "", worded(err, internal, "Re-indexing failed: ")
 	}
+	statistics, err := s.statistics(ctx, done)
 	return fmt.Sprintf("# Session Upgraded: `%s`\n\n**Schema Migration:**\n- Previous version: v%d\n- Current version: v%d\n\n%s\n"+
-		"Session is now compatible with the current schema.", repo.Session, old, schemaVersion, done.statistics()), nil
+		"Session is now compatible with the current schema.", repo.Session, old, schemaVersion, statistics), err
 }
