@@ -41,6 +41,8 @@ type Repository struct {
 	Branch      string // git: empty means the default branch
 	Description string
 
+	// Path and Options are those of what readers see. A run may have others; they
+	// move here with its texts, or at once while there is nothing to read.
 	Path    string // folder: its absolute path with links resolved; empty for git
 	Options IndexOptions
 

@@ -38,8 +38,10 @@ type Run struct {
 	Status     Status
 	Phase      Phase
 	Trigger    Trigger
-	Force      bool // index every file anew, changed or not
-	Attempt    int  // how often it was taken up; with the id it fences late workers
+	Force      bool   // index every file anew, changed or not
+	Path       string // folder: where the files are read; the repository's once this run is published
+	Options    IndexOptions
+	Attempt    int // how often it was taken up; with the id it fences late workers
 	Priority   Priority
 
 	Commit         string // the commit that was listed; empty for a folder outside git

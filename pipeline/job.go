@@ -46,6 +46,7 @@ type job struct {
 }
 
 func newJob(p *Pipeline, repo codesage.Repository, run codesage.Run, report func(codesage.Progress)) *job {
+	repo.Path, repo.Options = run.Path, run.Options // what is published may have others
 	size, overlap := chunk.Window(repo.Options)
 	j := &job{
 		Pipeline: p,

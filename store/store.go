@@ -52,8 +52,8 @@ type Store interface {
 // Repositories is the part of the store that keeps repositories. Every method
 // that returns a repository fills Latest and Published.
 type Repositories interface {
-	// CreateRepository stores a repository and its first run, in one transaction,
-	// and returns both. ID, the unique session id (made from r.Session by adding
+	// CreateRepository stores a repository and its first run, which has its path
+	// and options, in one transaction, and returns both. ID, the unique session id (made from r.Session by adding
 	// -2, -3, … for git repositories) and times are set here. When the URL (case
 	// ignored) or, for a folder, the session is there already it returns that
 	// repository and KindExists.
@@ -68,9 +68,6 @@ type Repositories interface {
 	// ListRepositories returns all, ordered by id.
 	ListRepositories(ctx context.Context) ([]codesage.Repository, error)
 
-	// SetOptions replaces a folder's path and options for its next run.
-	SetOptions(ctx context.Context, id codesage.RepositoryID, path string, o codesage.IndexOptions) error
-
 	// DeleteRepository removes a repository with all its runs, files and
 	// entities. A live run of it finds itself overtaken.
 	DeleteRepository(ctx context.Context, id codesage.RepositoryID) error
@@ -82,13 +79,30 @@ type NewRun struct {
 	Trigger    codesage.Trigger
 	Force      bool
 	Supersede  bool // overtake a run that is going instead of failing with KindConflict
+
+	// What the run reads, and how; empty and nil mean what the repository has.
+	Path    string
+	Options *codesage.IndexOptions
+}
+
+// Origin returns the path and the options of a new run of a repository.
+func (n NewRun) Origin(r codesage.Repository) (path string, o codesage.IndexOptions) {
+	path, o = r.Path, r.Options
+	if n.Path != "" {
+		path = n.Path
+	}
+	if n.Options != nil {
+		o = *n.Options
+	}
+	return path, o
 }
 
 // Runs is the part of the store that keeps runs.
 type Runs interface {
 	// CreateRun adds a pending run. While another is going it fails with
 	// KindConflict, unless Supersede is set: then the other is ended as failed
-	// with the error "Superseded by a newer run".
+	// with the error "Superseded by a newer run". The run's path and options are
+	// the repository's at once while it has no text that could be read.
 	CreateRun(ctx context.Context, n NewRun) (codesage.Run, error)
 
 	// Run returns one run.
@@ -238,11 +252,13 @@ type Writer interface {
 	PutSkips(ctx context.Context, skips []codesage.Skip) error
 
 	// PublishText makes the texts visible to the session tools, as the
-	// repository's TextRun. Only for the first run of a folder.
+	// repository's TextRun, and gives the repository the run's path and options.
+	// Only for the first run of a folder.
 	PublishText(ctx context.Context) error
 
-	// Publish makes everything visible, moves the repository's pointer and ends
-	// the run as completed, in one transaction.
+	// Publish makes everything visible, moves the repository's pointer, gives the
+	// repository the run's path and options, and ends the run as completed, in
+	// one transaction.
 	Publish(ctx context.Context, o codesage.Outcome) error
 
 	// Abort gives the writer up. What it wrote is removed by the next Begin. It

@@ -73,12 +73,18 @@ func newFolder(w *Watcher, r codesage.Repository, read time.Time) *folder {
 func lastListed(r codesage.Repository, read time.Time) time.Time {
 	latest := r.Latest
 	switch {
+	case r.Published != nil && (elsewhere(r) || latest != nil && latest.Status == codesage.StatusFailed):
+		return r.Published.StartedAt
 	case latest == nil || latest.Status == codesage.StatusPending:
 		return read
-	case latest.Status == codesage.StatusFailed && r.Published != nil:
-		return r.Published.StartedAt
 	}
 	return latest.StartedAt
+}
+
+// elsewhere reports whether the newest run reads another folder than the one that
+// is indexed, and so sees none of its changes.
+func elsewhere(r codesage.Repository) bool {
+	return r.Latest != nil && r.Latest.Path != r.Path
 }
 
 // run follows the folder until ctx ends.
@@ -261,7 +267,7 @@ func (f *folder) start(ctx context.Context) outcome {
 	var run codesage.Run
 	switch {
 	case err != nil:
-	case repo.Latest != nil && repo.Latest.Status == codesage.StatusPending:
+	case repo.Latest != nil && repo.Latest.Status == codesage.StatusPending && !elsewhere(repo):
 		return started
 	case repo.Latest != nil && repo.Latest.Going():
 		return busy

@@ -154,6 +154,7 @@ func TestFoldersComeAndGo(t *testing.T) {
 	write(t, second, "a.go", "1")
 	h.refreshed(a, 1)
 	h.refreshed(b, 1)
+	h.until("the refresh has ended", func() bool { run := h.latest(a); return !run.Going() })
 	h.add("a", third)
 	watched(3)
 	write(t, third, "a.go", "1")
@@ -261,5 +262,28 @@ func TestAFolderThatMayNotBeReadIsNot(t *testing.T) {
 	}
 	if h.log.count("the folder is watched") != 0 {
 		t.Error("it is watched")
+	}
+}
+
+func TestARunOfAnotherFolderHidesNoChange(t *testing.T) {
+	t.Parallel()
+	dir, other := oldTree(t, "a.go"), oldTree(t, "b.go")
+	h := newHouse(t, Options{})
+	id := h.add("app", dir)
+	h.queue.hold(true)
+	h.add("app", other) // waits, and is cancelled
+	later := time.Now().Add(time.Minute)
+	must(t, os.Chtimes(dir+"/a.go", later, later))
+	h.start()
+	h.until("the folder is watched", func() bool { return h.log.count("the folder is watched") == 1 })
+	if n := h.refreshes(id); n != 0 {
+		t.Errorf("%d runs were started beside the one that waits", n)
+	}
+	h.queue.hold(false)
+	_, err := h.catalog.Cancel(t.Context(), id)
+	must(t, err)
+	h.refreshed(id, 1)
+	if run := h.latest(id); run.Path != dir {
+		t.Errorf("the refresh read %s, want %s", run.Path, dir)
 	}
 }

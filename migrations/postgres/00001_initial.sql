@@ -13,7 +13,7 @@ CREATE TABLE repositories (
     url_folded    TEXT        NOT NULL COLLATE "C", -- lower case, for comparing
     branch        TEXT        NOT NULL,
     description   TEXT        NOT NULL,
-    path          BYTEA       NOT NULL, -- as the system has it, which need not be UTF-8
+    path          BYTEA       NOT NULL, -- of what readers see, as are the options; it need not be UTF-8
     options       TEXT        NOT NULL, -- JSON
     latest_run    BIGINT      NOT NULL DEFAULT 0,
     published_run BIGINT      NOT NULL DEFAULT 0, -- what the tools read; 0 = none yet
@@ -36,6 +36,8 @@ CREATE TABLE runs (
     phase           TEXT        NOT NULL,
     trigger         TEXT        NOT NULL,
     force           BOOLEAN     NOT NULL,
+    path            BYTEA       NOT NULL, -- the repository's once the run is published
+    options         TEXT        NOT NULL, -- likewise
     attempt         BIGINT      NOT NULL DEFAULT 0,
     priority        TEXT        NOT NULL,
     commit_sha      TEXT        NOT NULL DEFAULT '',

@@ -11,7 +11,7 @@ CREATE TABLE repositories (
     url_folded    TEXT    NOT NULL, -- lower case, for comparing
     branch        TEXT    NOT NULL,
     description   TEXT    NOT NULL,
-    path          TEXT    NOT NULL,
+    path          TEXT    NOT NULL, -- of what readers see, as are the options
     options       TEXT    NOT NULL, -- JSON
     latest_run    INTEGER NOT NULL DEFAULT 0,
     published_run INTEGER NOT NULL DEFAULT 0, -- what the tools read; 0 = none yet
@@ -34,6 +34,8 @@ CREATE TABLE runs (
     phase           TEXT    NOT NULL,
     trigger         TEXT    NOT NULL,
     force           INTEGER NOT NULL,
+    path            TEXT    NOT NULL, -- the repository's once the run is published
+    options         TEXT    NOT NULL, -- likewise
     attempt         INTEGER NOT NULL DEFAULT 0,
     priority        TEXT    NOT NULL,
     commit_sha      TEXT    NOT NULL DEFAULT '',

@@ -41,7 +41,7 @@ func (s *Store) CreateRepository(ctx context.Context, r codesage.Repository) (ma
 		if id, err = insertRepository(ctx, tx, r); err != nil {
 			return err
 		}
-		if run, err = insertRun(ctx, tx, newRun{repository: id, trigger: codesage.TriggerAdd, priority: codesage.PriorityFirst}); err != nil {
+		if run, err = insertRun(ctx, tx, newRun{repository: id, trigger: codesage.TriggerAdd, priority: codesage.PriorityFirst, path: r.Path, options: r.Options}); err != nil {
 			return err
 		}
 		made, err = oneRepository(ctx, tx, id)
@@ -209,25 +209,6 @@ func fillRuns(ctx context.Context, tx pgx.Tx, repositories []codesage.Repository
 		}
 	}
 	return nil
-}
-
-// SetOptions implements store.Repositories.
-func (s *Store) SetOptions(ctx context.Context, id codesage.RepositoryID, path string, o codesage.IndexOptions) error {
-	options, err := json.Marshal(o)
-	if err != nil {
-		return fmt.Errorf("encode options: %w", err)
-	}
-	return s.write(ctx, func(tx pgx.Tx) error {
-		done, err := tx.Exec(ctx, `
-			UPDATE repositories
-			SET path = $1, options = $2, updated_at = $3
-			WHERE id = $4 AND NOT deleted AND source = $5`,
-			[]byte(path), string(options), now(), id, codesage.SourceFolder)
-		if err == nil && !changed(done) {
-			err = noRepository(id)
-		}
-		return err
-	})
 }
 
 // DeleteRepository implements store.Repositories. The repository is gone for

@@ -19,6 +19,8 @@ type newRun struct {
 	trigger    codesage.Trigger
 	priority   codesage.Priority
 	force      bool
+	path       string
+	options    codesage.IndexOptions
 }
 
 // CreateRun implements store.Runs.
@@ -43,21 +45,39 @@ func (s *Store) CreateRun(ctx context.Context, n store.NewRun) (run codesage.Run
 		if r.Published == nil {
 			priority = codesage.PriorityFirst
 		}
-		run, err = insertRun(ctx, tx, newRun{repository: r.ID, trigger: n.Trigger, priority: priority, force: n.Force})
+		path, options := n.Origin(r)
+		run, err = insertRun(ctx, tx, newRun{repository: r.ID, trigger: n.Trigger, priority: priority, force: n.Force, path: path, options: options})
+		if err == nil && r.TextRun == 0 {
+			err = showOrigin(ctx, tx, run.ID)
+		}
 		return err
 	})
 	return run, err
 }
 
+// showOrigin gives the repository of a run the run's path and options.
+func showOrigin(ctx context.Context, tx pgx.Tx, id codesage.RunID) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE repositories
+		SET path = r.path, options = r.options
+		FROM runs AS r
+		WHERE r.id = $1 AND repositories.id = r.repository_id`, id)
+	return err
+}
+
 // insertRun adds a pending run and makes it the repository's newest.
 func insertRun(ctx context.Context, tx pgx.Tx, n newRun) (codesage.Run, error) {
+	options, err := json.Marshal(n.options)
+	if err != nil {
+		return codesage.Run{}, fmt.Errorf("encode options: %w", err)
+	}
 	at := now()
 	var id codesage.RunID
-	err := tx.QueryRow(ctx, `
-		INSERT INTO runs (repository_id, status, phase, trigger, force, priority, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)
+	err = tx.QueryRow(ctx, `
+		INSERT INTO runs (repository_id, status, phase, trigger, force, path, options, priority, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		RETURNING id`,
-		n.repository, codesage.StatusPending, codesage.PhaseWaiting, n.trigger, n.force, n.priority, at).Scan(&id)
+		n.repository, codesage.StatusPending, codesage.PhaseWaiting, n.trigger, n.force, []byte(n.path), string(options), n.priority, at).Scan(&id)
 	if err != nil {
 		return codesage.Run{}, err
 	}
@@ -288,7 +308,7 @@ func oneRun(ctx context.Context, tx pgx.Tx, id codesage.RunID) (codesage.Run, er
 // there. The condition may go on with the clauses that follow a WHERE.
 func selectRuns(ctx context.Context, tx pgx.Tx, condition string, args ...any) ([]codesage.Run, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT r.id, r.repository_id, r.status, r.phase, r.trigger, r.force, r.attempt, r.priority, r.commit_sha,
+		SELECT r.id, r.repository_id, r.status, r.phase, r.trigger, r.force, r.path, r.options, r.attempt, r.priority, r.commit_sha,
 			r.total_files, r.processed_files, r.text_files, r.kept_files, r.parsed_files, r.entities, r.bytes,
 			r.skipped, r.peak_memory, r.language, r.framework, r.error, r.notice,
 			r.created_at, r.started_at, r.heartbeat_at, r.finished_at
@@ -303,12 +323,16 @@ func selectRuns(ctx context.Context, tx pgx.Tx, condition string, args ...any) (
 
 func scanRun(row pgx.CollectableRow) (codesage.Run, error) {
 	var r codesage.Run
-	var skipped string
-	if err := row.Scan(&r.ID, &r.Repository, &r.Status, &r.Phase, &r.Trigger, &r.Force, &r.Attempt, &r.Priority, &r.Commit,
+	var options, skipped string
+	var path []byte
+	if err := row.Scan(&r.ID, &r.Repository, &r.Status, &r.Phase, &r.Trigger, &r.Force, &path, &options, &r.Attempt, &r.Priority, &r.Commit,
 		&r.TotalFiles, &r.ProcessedFiles, &r.TextFiles, &r.KeptFiles, &r.ParsedFiles, &r.Entities, &r.Bytes,
 		&skipped, &r.PeakMemory, &r.Language, &r.Framework, (*escaped)(&r.Error), (*escaped)(&r.Notice),
 		(*moment)(&r.CreatedAt), (*moment)(&r.StartedAt), (*moment)(&r.HeartbeatAt), (*moment)(&r.FinishedAt)); err != nil {
 		return r, err
+	}
+	if err := json.Unmarshal([]byte(options), &r.Options); err != nil {
+		return r, fmt.Errorf("decode options of run %d: %w", r.ID, err)
 	}
 	if err := json.Unmarshal([]byte(skipped), &r.Skipped); err != nil {
 		return r, fmt.Errorf("decode skipped of run %d: %w", r.ID, err)
@@ -316,5 +340,6 @@ func scanRun(row pgx.CollectableRow) (codesage.Run, error) {
 	if len(r.Skipped) == 0 {
 		r.Skipped = nil
 	}
+	r.Path = string(path)
 	return r, nil
 }

@@ -200,7 +200,10 @@ func (w *writer) PublishText(ctx context.Context) error {
 		if err == nil && !changed(done) {
 			err = errors.New("text is published apart for the first index of a folder only")
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return showOrigin(ctx, tx, w.run.ID)
 	})
 }
 
@@ -236,7 +239,10 @@ func (w *writer) Publish(ctx context.Context, o codesage.Outcome) error {
 			UPDATE repositories
 			SET published_run = $1, text_run = $1, updated_at = $2
 			WHERE id = $3`, w.run.ID, at, w.run.Repository)
-		return err
+		if err != nil {
+			return err
+		}
+		return showOrigin(ctx, tx, w.run.ID)
 	})
 }
 

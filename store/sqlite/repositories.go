@@ -41,7 +41,7 @@ func (s *Store) CreateRepository(ctx context.Context, r codesage.Repository) (ma
 		if id, err = insertRepository(ctx, tx, r); err != nil {
 			return err
 		}
-		if run, err = insertRun(ctx, tx, newRun{repository: id, trigger: codesage.TriggerAdd, priority: codesage.PriorityFirst}); err != nil {
+		if run, err = insertRun(ctx, tx, newRun{repository: id, trigger: codesage.TriggerAdd, priority: codesage.PriorityFirst, path: r.Path, options: r.Options}); err != nil {
 			return err
 		}
 		made, err = oneRepository(ctx, tx, id)
@@ -225,28 +225,6 @@ func jsonList[ID ~int64](ids []ID) string {
 		list = strconv.AppendInt(list, int64(id), 10)
 	}
 	return string(append(list, ']'))
-}
-
-// SetOptions implements store.Repositories.
-func (s *Store) SetOptions(ctx context.Context, id codesage.RepositoryID, path string, o codesage.IndexOptions) error {
-	options, err := json.Marshal(o)
-	if err != nil {
-		return fmt.Errorf("encode options: %w", err)
-	}
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `
-			UPDATE repositories
-			SET path = ?, options = ?, updated_at = ?
-			WHERE id = ? AND deleted = 0 AND source = ?`,
-			path, string(options), micros(now()), id, codesage.SourceFolder)
-		if err != nil {
-			return err
-		}
-		if !changed(done) {
-			return noRepository(id)
-		}
-		return nil
-	})
 }
 
 // DeleteRepository implements store.Repositories. The repository is gone for

@@ -114,6 +114,58 @@ var publishPromises = []promise{
 			s.Error("the text of a refresh was published apart")
 		}
 	}},
+	{"path and options move with what is published", func(s *suite) {
+		in := folder("a")
+		in.Options = codesage.IndexOptions{Include: []string{"*.go"}, ChunkSize: 7}
+		r, old := s.indexed(in, text("a", "1"))
+		other := codesage.IndexOptions{Exclude: []string{"x\x00"}, Overlap: -1}
+		n := store.NewRun{Repository: r.ID, Path: "/odd\xff", Options: &other, Supersede: true}
+		failed, err := s.CreateRun(s.Context(), n)
+		s.must(err)
+		failed = s.start(failed.ID)
+		s.wantOrigin("run", failed.Path, failed.Options, n.Path, other)
+		w := s.begin(failed, old.Run)
+		s.put(w, text("b", "1"))
+		r, _ = s.read(r.ID)
+		s.wantOrigin("repository while the run goes on", r.Path, r.Options, in.Path, in.Options)
+		s.must(s.FailRun(s.Context(), failed, codesage.Progress{}, "x"))
+		r, _ = s.read(r.ID)
+		s.wantOrigin("repository after the run failed", r.Path, r.Options, in.Path, in.Options)
+		inherits := s.next(r.ID)
+		s.wantOrigin("run that names none", inherits.Path, inherits.Options, in.Path, in.Options)
+
+		moved, err := s.CreateRun(s.Context(), n)
+		s.must(err)
+		moved, err = s.StartRun(s.Context(), moved.ID, farAhead())
+		s.must(err)
+		s.must(s.ReleaseRun(s.Context(), moved))
+		moved = s.start(moved.ID)
+		s.wantOrigin("run that was taken up again", moved.Path, moved.Options, n.Path, other)
+		s.must(s.begin(moved, old.Run).Publish(s.Context(), codesage.Outcome{}))
+		r, _ = s.read(r.ID)
+		s.wantOrigin("repository after the run", r.Path, r.Options, n.Path, other)
+		s.wantOrigin("published run", r.Published.Path, r.Published.Options, n.Path, other)
+		defaults, err := s.CreateRun(s.Context(), store.NewRun{Repository: r.ID, Options: &codesage.IndexOptions{}})
+		s.must(err)
+		s.wantOrigin("run with no options", defaults.Path, defaults.Options, n.Path, codesage.IndexOptions{})
+	}},
+	{"while there is nothing to read, path and options are those of the newest run", func(s *suite) {
+		r, _ := s.create(folder("a"))
+		other := codesage.IndexOptions{ChunkSize: 9}
+		run, err := s.CreateRun(s.Context(), store.NewRun{Repository: r.ID, Path: "/new", Options: &other, Supersede: true})
+		s.must(err)
+		r, err = s.Repository(s.Context(), r.ID)
+		s.must(err)
+		s.wantOrigin("repository", r.Path, r.Options, "/new", other)
+		w := s.begin(s.start(run.ID), 0)
+		s.must(w.PublishText(s.Context()))
+		last, err := s.CreateRun(s.Context(), store.NewRun{Repository: r.ID, Path: "/last", Supersede: true})
+		s.must(err)
+		s.wantOrigin("run", last.Path, last.Options, "/last", other)
+		r, err = s.Repository(s.Context(), r.ID)
+		s.must(err)
+		s.wantOrigin("repository with text", r.Path, r.Options, "/new", other)
+	}},
 	{"a run resumes from the text of one that died", func(s *suite) {
 		r, run := s.create(folder("a"))
 		w := s.begin(s.start(run.ID), 0)
@@ -172,4 +224,11 @@ var publishPromises = []promise{
 			playHistory(s, seed)
 		}
 	}},
+}
+
+// wantOrigin compares a path and options.
+func (s *suite) wantOrigin(what, path string, o codesage.IndexOptions, wantPath string, want codesage.IndexOptions) {
+	s.Helper()
+	s.same("path of the "+what, path, wantPath)
+	s.same("options of the "+what, o, want)
 }

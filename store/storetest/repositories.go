@@ -24,7 +24,7 @@ var repositoryPromises = []promise{
 			s.Errorf("times: created %v, updated %v", r.CreatedAt, r.UpdatedAt)
 		}
 		s.same("latest run", r.Latest, &run)
-		s.same("run", run, codesage.Run{Status: codesage.StatusPending, Trigger: codesage.TriggerAdd, Priority: codesage.PriorityFirst},
+		s.same("run", run, codesage.Run{Status: codesage.StatusPending, Trigger: codesage.TriggerAdd, Priority: codesage.PriorityFirst, Options: in.Options},
 			cmpopts.IgnoreFields(codesage.Run{}, "ID", "Repository", "CreatedAt"))
 		got, err := s.Repository(s.Context(), r.ID)
 		s.must(err)
@@ -35,15 +35,11 @@ var repositoryPromises = []promise{
 	{"a folder keeps a path that is not UTF-8", func(s *suite) {
 		in := folder("odd")
 		in.Path = "/src/\xff\xfe'%_"
-		r, _ := s.create(in)
+		_, run := s.create(in)
 		got, err := s.RepositoryBySession(s.Context(), "odd")
 		s.must(err)
 		s.same("path", got.Path, in.Path)
-		s.must(s.SetOptions(s.Context(), r.ID, "/new", codesage.IndexOptions{ChunkSize: 3}))
-		got, err = s.Repository(s.Context(), r.ID)
-		s.must(err)
-		s.same("path", got.Path, "/new")
-		s.same("options", got.Options, codesage.IndexOptions{ChunkSize: 3})
+		s.same("path of the run", run.Path, in.Path)
 	}},
 	{"git sessions are made unique by number", func(s *suite) {
 		for i, want := range []string{"a-b", "a-b-2", "a-b-3"} {
@@ -166,7 +162,6 @@ func wantGone(s *suite, r codesage.Repository, sn codesage.Snapshot) {
 	}{
 		{"Repository", func() error { _, err := s.Repository(ctx, r.ID); return err }},
 		{"RepositoryBySession", func() error { _, err := s.RepositoryBySession(ctx, r.Session); return err }},
-		{"SetOptions", func() error { return s.SetOptions(ctx, r.ID, "/", codesage.IndexOptions{}) }},
 		{"DeleteRepository", func() error { return s.DeleteRepository(ctx, r.ID) }},
 		{"CreateRun", func() error { _, err := s.CreateRun(ctx, store.NewRun{Repository: r.ID}); return err }},
 		{"Run", func() error { _, err := s.Store.Run(ctx, r.Latest.ID); return err }},

@@ -52,7 +52,7 @@ func (s *set) indexRepository(ctx context.Context, a tools.Arguments) (string, e
 	}
 	// The same folder is indexed again at the cost of what changed.
 	q.Force = before.ID != 0 && before.Path != q.Path
-	done, err := s.rebuild(ctx, before, q, "Indexing failed")
+	done, err := s.rebuild(ctx, q, "Indexing failed")
 	if err != nil {
 		return "", worded(err, invalidParams, "")
 	}

@@ -58,7 +58,7 @@ func (s *set) reindexSession(ctx context.Context, a tools.Arguments) (string, er
 	}
 	q := catalog.FolderRequest{Path: repo.Path, Session: repo.Session, Options: repo.Options}
 	setWindow(&q.Options, size, overlap)
-	done, err := s.rebuild(ctx, repo, q, "Re-indexing failed")
+	done, err := s.rebuild(ctx, q, "Re-indexing failed")
 	return s.reindexed(ctx, done, changes(oldSize, size, oldOverlap, overlap), err)
 }
 

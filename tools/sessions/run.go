@@ -63,10 +63,9 @@ func (s *set) start(ctx context.Context, id string, begin func() (codesage.Run, 
 	}
 }
 
-// rebuild indexes a folder and waits until its texts can be read. before is the
-// session as it was, or the zero value: when the run fails, its path and options
-// hold again, since its index still answers. failed introduces the reason.
-func (s *set) rebuild(ctx context.Context, before codesage.Repository, q catalog.FolderRequest, failed string) (outcome, error) {
+// rebuild indexes a folder and waits until its texts can be read; until then, and
+// when the run fails, the session answers as before. failed introduces the reason.
+func (s *set) rebuild(ctx context.Context, q catalog.FolderRequest, failed string) (outcome, error) {
 	began := s.Now()
 	run, err := s.start(ctx, q.Session, func() (codesage.Run, error) {
 		_, run, err := s.Catalog.AddFolder(context.WithoutCancel(ctx), q) // begun is begun
@@ -75,22 +74,7 @@ func (s *set) rebuild(ctx context.Context, before codesage.Repository, q catalog
 	if err != nil {
 		return outcome{}, fmt.Errorf("index %s as session %s: %w", q.Path, q.Session, err)
 	}
-	done, err := s.await(ctx, q.Session, run, began, failed)
-	if err != nil && before.ID != 0 {
-		s.restore(context.WithoutCancel(ctx), before, run)
-	}
-	return done, err
-}
-
-// restore puts the options of a session back when its newest run has failed.
-func (s *set) restore(ctx context.Context, before codesage.Repository, run codesage.Run) {
-	now, err := s.Store.Repository(ctx, before.ID)
-	if err != nil || now.Latest == nil || now.Latest.ID != run.ID || now.Latest.Status != codesage.StatusFailed {
-		return
-	}
-	if err := s.Store.SetOptions(ctx, before.ID, before.Path, before.Options); err != nil {
-		s.Log.Warn("restore options after a failed run", "session", before.Session, "err", err)
-	}
+	return s.await(ctx, q.Session, run, began, failed)
 }
 
 // refresh indexes a git repository again and waits.

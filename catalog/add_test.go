@@ -1,0 +1,62 @@
+package catalog_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"codesage"
+	"codesage/catalog"
+)
+
+// TestPathAndOptionsStayUntilARunIsPublished is about POST /folders, which
+// nobody waits for.
+func TestPathAndOptionsStayUntilARunIsPublished(t *testing.T) {
+	t.Parallel()
+	w := newWaiting(t)
+	ctx := t.Context()
+	first, err := w.store.StartRun(ctx, w.run.ID, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := w.store.Begin(ctx, first, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.Publish(ctx, codesage.Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	options := codesage.IndexOptions{Include: []string{"*.go"}, ChunkSize: 100}
+	q := catalog.FolderRequest{Path: "/other", Session: "s", Options: options, Force: true}
+	if _, _, err := w.catalog.AddFolder(ctx, q); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := w.catalog.Cancel(ctx, first.Repository)
+	if err != nil || repo.Path != "/src" || !cmp.Equal(repo.Options, codesage.IndexOptions{}) {
+		t.Fatalf("after a cancelled run: %s %+v, %v", repo.Path, repo.Options, err)
+	}
+	if _, again, err := w.catalog.Reprocess(ctx, repo.ID, codesage.TriggerWatch, false); err != nil || again.Path != "/src" {
+		t.Errorf("the next run reads %s, %v", again.Path, err)
+	}
+	if _, err := w.catalog.Cancel(ctx, repo.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, run, err := w.catalog.AddFolder(ctx, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, err = w.store.StartRun(ctx, run.ID, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err = w.store.Begin(ctx, run, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.Publish(ctx, codesage.Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	repo, err = w.store.Repository(ctx, repo.ID)
+	if err != nil || repo.Path != "/other" || !cmp.Equal(repo.Options, options) {
+		t.Errorf("after a published run: %s %+v, %v", repo.Path, repo.Options, err)
+	}
+}
