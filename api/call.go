@@ -97,6 +97,9 @@ func (s *server) callTool(c *gin.Context) {
 		unprocessable(c, faults...)
 		return
 	}
+	if version := c.GetHeader("MCP-Protocol-Version"); mcp.KnowsProtocol(version) { // of the bridge's client
+		c.Request = c.Request.WithContext(tools.WithProtocol(c.Request.Context(), version))
+	}
 	if strings.Contains(c.GetHeader("Accept"), "text/event-stream") {
 		s.streamCall(c, tool, name, args)
 		return

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"maps"
 
 	"github.com/gin-gonic/gin"
@@ -59,7 +60,7 @@ func newToolsets(sets []tools.Set) map[string]toolset {
 		for _, t := range set.Tools {
 			one.tools = append(one.tools, servedTool{t, session})
 			if session {
-				t.Name = mcp.NameInAll(t.Name)
+				t = inAll(t)
 			}
 			all.tools = append(all.tools, servedTool{t, session})
 		}
@@ -67,6 +68,14 @@ func newToolsets(sets []tools.Set) map[string]toolset {
 	}
 	made[mcp.ToolsetAll] = all
 	return made
+}
+
+// inAll is a session tool of the toolset `all`, where others have other names.
+func inAll(t tools.Tool) tools.Tool {
+	call := t.Call
+	return tools.Tool{Spec: mcp.InAll(t.Spec), Call: func(ctx context.Context, a tools.Arguments) (any, error) {
+		return call(tools.WithNames(ctx, mcp.NameInAll), a)
+	}}
 }
 
 // toolsetNames lists the values of ?toolset= in the order of the error.

@@ -99,7 +99,7 @@ func newForwarder(c Config, log *slog.Logger) (*forwarder, error) {
 	add := func(specs []tools.Spec, session, all bool) {
 		for _, s := range specs {
 			if session && all {
-				s.Name = mcp.NameInAll(s.Name)
+				s = mcp.InAll(s)
 			}
 			f.served = append(f.served, served{s, session})
 		}
@@ -166,7 +166,7 @@ func (f *forwarder) Call(ctx context.Context, name string, arguments json.RawMes
 	if f.client == nil {
 		return f.fail(ctx, tool, f.refused)
 	}
-	call := client.Call{Toolset: f.toolset, Tool: name, Arguments: withoutNulls(arguments), Slow: tool.Slow}
+	call := client.Call{Toolset: f.toolset, Tool: name, Arguments: withoutNulls(arguments), Slow: tool.Slow, Protocol: tools.Protocol(ctx)}
 	if tool.Slow && mcp.WantsProgress(ctx) {
 		call.Progress = func(done, total int, message string) { tools.ReportProgress(ctx, done, total, message) }
 	}

@@ -65,7 +65,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, body []byte) 
 			version = protocol.ProtocolVersion20260728
 		}
 	}
-	if version == "" && isBatch(body) {
+	if version == "" {
 		version = protocol.ProtocolVersion20250326 // what a client without the header speaks
 	}
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") && heavy(m.method) && m.id != nil && s.worthStreaming(m) {

@@ -147,6 +147,9 @@ func (p *peer) request(ctx context.Context, m message) (result any, failure *Err
 	if heavy(m.method) {
 		return p.call(ctx, m)
 	}
+	if asksForMore(m) {
+		return nil, Errorf(CodeInvalidParams, "Invalid params: cursor: Lists are given whole here, so no cursor leads on")
+	}
 	if m.method == "subscriptions/listen" { // lists never change
 		return nil, Errorf(CodeMethodNotFound, "Unknown method: %s", m.method)
 	}
@@ -169,6 +172,25 @@ func (p *peer) request(ctx context.Context, m message) (result any, failure *Err
 	return result, failure
 }
 
+// asksForMore reports whether a request wants a list from a cursor on.
+func asksForMore(m message) bool {
+	var params struct{ Cursor string }
+	switch m.method {
+	case "tools/list", "resources/list", "resources/templates/list":
+		return json.Unmarshal(m.params, &params) == nil && params.Cursor != ""
+	}
+	return false
+}
+
+// versionOf is the version that a call names, else the one that was negotiated.
+func (p *peer) versionOf(c *call) string {
+	var meta *protocol.Meta
+	if json.Unmarshal(c.meta, &meta) == nil && KnowsProtocol(meta.ProtocolVersion()) {
+		return meta.ProtocolVersion()
+	}
+	return p.negotiated()
+}
+
 // call answers tools/call and resources/read.
 func (p *peer) call(ctx context.Context, m message) (any, *Error) {
 	c, fault := parseCall(m)
@@ -176,6 +198,9 @@ func (p *peer) call(ctx context.Context, m message) (any, *Error) {
 		return nil, fault
 	}
 	ctx = context.WithValue(ctx, callKey{}, c)
+	if version := p.versionOf(c); version != "" {
+		ctx = tools.WithProtocol(ctx, version)
+	}
 	stop := func() {}
 	if c.token != nil && p.notify != nil {
 		var report tools.Progress

@@ -23,8 +23,13 @@ import (
 	"codesage/tools"
 )
 
-// LatestProtocol is the newest version of MCP that the server negotiates.
+// LatestProtocol is the newest version of MCP that the server speaks.
 const LatestProtocol = protocol.LATEST_PROTOCOL_VERSION
+
+// KnowsProtocol reports whether the server speaks a version of MCP. Those up to
+// 2025-11-25 are negotiated by initialize; a request of a newer one names it and
+// needs no initialize.
+func KnowsProtocol(version string) bool { return protocol.IsValidProtocolVersion(version) }
 
 // Backend answers the requests of MCP clients. It is called by several
 // goroutines at once.
@@ -33,7 +38,7 @@ type Backend interface {
 	// not change.
 	Tools() []tools.Spec
 
-	// Call runs a tool. arguments is the raw JSON object of the call. A tool that
+	// Call runs a tool; tools.Protocol(ctx) is what its client speaks. arguments is the raw JSON object of the call. A tool that
 	// refused is a Result with Failed set; an *Error becomes a JSON-RPC error,
 	// and any other error an internal one whose text is only logged.
 	Call(ctx context.Context, name string, arguments json.RawMessage) (Result, error)

@@ -23,6 +23,14 @@ func NameInAll(sessionTool string) string {
 	return sessionTool
 }
 
+// InAll returns a session tool as the toolset `all` shows it: under its name
+// there, and naming others by theirs.
+func InAll(s tools.Spec) tools.Spec {
+	s.Name = NameInAll(s.Name)
+	s.Description = strings.ReplaceAll(s.Description, "search_code", NameInAll("search_code"))
+	return s
+}
+
 // SessionAliases are further names of session tools, which lists don't show.
 var SessionAliases = map[string]string{"show_shebe_config": "get_config"}
 
@@ -31,13 +39,13 @@ var SessionAliases = map[string]string{"show_shebe_config": "get_config"}
 // their contract.
 func UnknownTool(toolset, name string, specs []tools.Spec) (Result, error) {
 	if toolset == ToolsetSessions {
-		return Result{}, Errorf(CodeInvalidRequest, "Tool not found: %s", name)
+		return Result{}, Errorf(CodeInvalidRequest, "Tool not found: %s", tools.OneLine(name))
 	}
 	names := make([]string, len(specs))
 	for i, s := range specs {
 		names[i] = s.Name
 	}
-	return Result{Failed: true, Text: fmt.Sprintf("Unknown tool '%s'. Available tools: %s", name, strings.Join(names, ", "))}, nil
+	return Result{Failed: true, Text: fmt.Sprintf("Unknown tool '%s'. Available tools: %s", tools.OneLine(name), strings.Join(names, ", "))}, nil
 }
 
 // SessionFault words a bad argument of a session tool.
@@ -45,7 +53,7 @@ func SessionFault(f tools.Fault) string {
 	if f.Type == "missing" && len(f.Loc) == 1 {
 		return fmt.Sprintf("missing field `%s`", f.Loc[0])
 	}
-	return "Invalid params: " + f.Text()
+	return "Invalid params: " + tools.OneLine(f.Text())
 }
 
 // The resources. That of a repository's files can be read and is not listed.

@@ -149,6 +149,7 @@ type request struct {
 	query        url.Values
 	body         any
 	stream       bool          // take events
+	protocol     string        // version of MCP; empty = not said
 	timeout      time.Duration // of the whole request; 0 = none
 	idle         time.Duration // between bytes of the answer; 0 = none. Not together with timeout
 }
@@ -238,6 +239,9 @@ func (c *Client) newRequest(ctx context.Context, q request, id string, body []by
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	if q.protocol != "" {
+		r.Header.Set("MCP-Protocol-Version", q.protocol)
 	}
 	if c.key != "" {
 		r.Header.Set("X-API-Key", c.key)

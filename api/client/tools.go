@@ -27,6 +27,7 @@ type Call struct {
 	Tool      string
 	Arguments json.RawMessage // a JSON object; nil = {}
 	Slow      bool            // wait as long as for a slow tool
+	Protocol  string          // version of MCP that the caller's client speaks; empty = not known
 
 	// Progress, when set, is told how far the call is, in order, and not after
 	// CallTool has returned.
@@ -50,7 +51,7 @@ func (c *Client) CallTool(ctx context.Context, call Call) (Envelope, error) {
 		call.Arguments = json.RawMessage("{}")
 	}
 	q := request{
-		method: http.MethodPost, path: callPath, query: url.Values{}, timeout: c.timeout,
+		method: http.MethodPost, path: callPath, query: url.Values{}, protocol: call.Protocol, timeout: c.timeout,
 		body: struct {
 			Tool      string          `json:"tool_name"`
 			Arguments json.RawMessage `json:"arguments"`

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -33,17 +34,17 @@ var purposes = [][2]string{
 	{"upgrade_session", "Upgrade session metadata to latest format"},
 }
 
-func (s *set) getServerInfo(context.Context, tools.Arguments) (string, error) {
+func (s *set) getServerInfo(ctx context.Context, _ tools.Arguments) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# CodeSage MCP Server Information\n\n## Version\n- **Version:** %s\n", s.Version)
+	fmt.Fprintf(&b, "# CodeSage MCP Server Information\n\n## Version\n- **Version:** %s\n", tools.OneLine(s.Version))
 	fmt.Fprintf(&b, "- **Go Version:** %s\n", strings.TrimPrefix(runtime.Version(), "go"))
-	b.WriteString("\n## Server Details\n- **Name:** codesage\n- **Description:** BM25 full-text search MCP server\n")
-	if s.Protocol != "" {
-		fmt.Fprintf(&b, "- **Protocol:** MCP %s\n", s.Protocol)
+	fmt.Fprintf(&b, "\n## Server Details\n- **Name:** %s\n- **Description:** BM25 full-text search MCP server\n", tools.OneLine(cmp.Or(s.Name, "codesage")))
+	if version := cmp.Or(tools.Protocol(ctx), s.Protocol); version != "" {
+		fmt.Fprintf(&b, "- **Protocol:** MCP %s\n", version)
 	}
 	b.WriteString("\n## Available Tools\n")
 	for _, p := range purposes {
-		fmt.Fprintf(&b, "- %s: %s\n", p[0], p[1])
+		fmt.Fprintf(&b, "- %s: %s\n", tools.NameOf(ctx, p[0]), p[1])
 	}
 	return b.String(), nil
 }

@@ -48,8 +48,9 @@ type Deps struct {
 
 	IndexDir string // folder of the search index; it is shown
 
-	Version  string // of this program
-	Protocol string // version of MCP that the server speaks; empty leaves the line out
+	Name     string // that MCP clients see; empty = codesage
+	Version  string // that MCP clients see
+	Protocol string // version of MCP that a client is taken to speak that doesn't say; empty leaves the line out
 	Settings Settings
 
 	// Wait is how long a call waits for a run; 0 = 290 s, less than the bridge.
