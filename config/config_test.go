@@ -108,3 +108,22 @@ func TestHelpNamesEveryVariable(t *testing.T) {
 		}
 	}
 }
+
+func TestBridgeAndServerShowClientsTheSameName(t *testing.T) {
+	t.Parallel()
+	for _, env := range []map[string]string{{}, {"MCP_SERVER_NAME": " house ", "MCP_SERVER_VERSION": "2.0"}} {
+		getenv := func(name string) string {
+			if name == "HOME" {
+				return "/home/x"
+			}
+			return env[name]
+		}
+		c, err := Load(getenv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, version := Identity(getenv); name != c.ServerName || version != c.ServerVersion || name == "" || version == "" {
+			t.Errorf("%v: the bridge is %s %s, the server %s %s", env, name, version, c.ServerName, c.ServerVersion)
+		}
+	}
+}

@@ -78,6 +78,22 @@ var BridgeVariables = []Variable{
 	{Name: "CODESAGE_ALLOW_INSECURE_AUTH", Help: "1 = send keys over plain http to another host"},
 	{Name: "CODESAGE_MCP_LOG_LEVEL", Default: "INFO", Help: "level of the bridge's log on stderr"},
 	{Name: "CODESAGE_TOOLSET", Default: "repositories", Help: "repositories, sessions or all"},
+	{Name: "MCP_SERVER_NAME", Default: "codesage", Help: "name that MCP clients see; set it as the server's is"},
+	{Name: "MCP_SERVER_VERSION", Default: "1.0.0", Help: "version that MCP clients see; set it as the server's is"},
+}
+
+// Identity returns the name and the version that MCP clients of the bridge see.
+func Identity(getenv func(string) string) (name, version string) {
+	value := func(wanted string) string {
+		text := strings.TrimSpace(getenv(wanted))
+		for _, v := range BridgeVariables {
+			if v.Name == wanted && text == "" {
+				return v.Default
+			}
+		}
+		return text
+	}
+	return value("MCP_SERVER_NAME"), value("MCP_SERVER_VERSION")
 }
 
 // Print writes the table for people.

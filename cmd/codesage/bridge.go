@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"codesage/bridge"
+	"codesage/config"
 	"codesage/tools/repositories"
 	"codesage/tools/sessions"
 	"codesage/trace/otlp"
@@ -34,6 +35,7 @@ func bridgeCommand(t terminal) *cobra.Command {
 				return err
 			}
 			defer endTraces(stop)
+			name, version := config.Identity(t.getenv)
 			return bridge.Run(cmd.Context(), bridge.Config{
 				ServerURL:     a.url,
 				Key:           a.key,
@@ -44,8 +46,8 @@ func bridgeCommand(t terminal) *cobra.Command {
 				Toolset:       strings.TrimSpace(t.getenv("CODESAGE_TOOLSET")),
 				Repositories:  repositories.Specs(),
 				Sessions:      sessions.Specs(),
-				Name:          "codesage",
-				Version:       versionText(),
+				Name:          name,
+				Version:       version,
 				LogLevel:      level,
 				Tracer:        tracer,
 			}, t.in, t.out, t.err)

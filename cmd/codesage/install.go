@@ -57,7 +57,7 @@ type serverEntry struct {
 // environment of install.
 var bridgeSettings = []string{
 	"MCP_SERVER_URL", "CODESAGE_API_KEY", "CODESAGE_BASIC_AUTH_USER", "CODESAGE_ALLOW_INSECURE_AUTH",
-	"CODESAGE_TOOLSET", "CODESAGE_MCP_LOG_LEVEL", "CODESAGE_DATA_DIR",
+	"CODESAGE_TOOLSET", "CODESAGE_MCP_LOG_LEVEL", "CODESAGE_DATA_DIR", "MCP_SERVER_NAME", "MCP_SERVER_VERSION",
 }
 
 func installCommand(t terminal) *cobra.Command {

@@ -34,7 +34,8 @@ func (p *parts) sessions() tools.Set {
 		Index:    p.texts(),
 		Glob:     glob,
 		IndexDir: indexDir(p.config.DataDir),
-		Version:  versionText(),
+		Name:     p.config.ServerName,
+		Version:  p.config.ServerVersion,
 		Protocol: mcp.LatestProtocol,
 		Settings: sessions.Settings{
 			LogLevel:       strings.ToLower(p.config.LogLevel.String()),
