@@ -64,6 +64,11 @@ type IndexOptions struct {
 	MaxFileBytes int64    `json:"max_file_bytes,omitempty"` // a file of more bytes is left out; 0 = the source's default
 }
 
+// IsZero reports whether nothing was chosen.
+func (o IndexOptions) IsZero() bool {
+	return len(o.Include) == 0 && len(o.Exclude) == 0 && o.ChunkSize == 0 && o.Overlap == 0 && o.MaxFileBytes == 0
+}
+
 // Snapshot names what a reader sees for the length of one request: the rows and
 // the search manifest of one run of one repository.
 type Snapshot struct {

@@ -26,6 +26,7 @@ var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // folder's already. A session of another folder or of a git repository is
 // KindExists unless Force is set (a git repository: always). A run that is
 // going is KindConflict while its text pass lasts, and is superseded after it.
+// Without Force, a call that chooses no options keeps those of before.
 // Path and options are the run's: readers see them when they see its files.
 func (c *Catalog) AddFolder(ctx context.Context, q FolderRequest) (codesage.Repository, codesage.Run, error) {
 	if !sessionPattern.MatchString(q.Session) {
@@ -63,9 +64,11 @@ func (c *Catalog) readdFolder(ctx context.Context, repo codesage.Repository, pat
 	if going := repo.Latest; going != nil && going.Going() && !textDone(repo, *going) {
 		return repo, *going, codesage.Errorf(codesage.KindConflict, "Indexing already in progress for session '%s'", repo.Session)
 	}
-	return c.start(ctx, repo.ID, store.NewRun{
-		Trigger: codesage.TriggerReprocess, Force: q.Force, Supersede: true, Path: path, Options: &q.Options,
-	})
+	n := store.NewRun{Trigger: codesage.TriggerReprocess, Force: q.Force, Supersede: true, Path: path, Options: &q.Options}
+	if !q.Force && q.Options.IsZero() {
+		n.Options = nil // a plain refresh keeps what was chosen before
+	}
+	return c.start(ctx, repo.ID, n)
 }
 
 // textDone reports whether a run that goes on is past its text pass. The phase

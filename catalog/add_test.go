@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"codesage"
 	"codesage/catalog"
+	"codesage/store/sqlite/sqlitetest"
 )
 
 // TestPathAndOptionsStayUntilARunIsPublished is about POST /folders, which
@@ -58,5 +60,36 @@ func TestPathAndOptionsStayUntilARunIsPublished(t *testing.T) {
 	repo, err = w.store.Repository(ctx, repo.ID)
 	if err != nil || repo.Path != "/other" || !cmp.Equal(repo.Options, options) {
 		t.Errorf("after a published run: %s %+v, %v", repo.Path, repo.Options, err)
+	}
+}
+
+func TestAPlainAddKeepsTheOptionsOfBefore(t *testing.T) {
+	t.Parallel()
+	s := sqlitetest.Open(t)
+	c := catalog.New(catalog.Options{Store: s, Queue: silentQueue{}, Log: slog.New(slog.DiscardHandler),
+		CheckRoot: func(path string) (string, error) { return path, nil }})
+	chosen := codesage.IndexOptions{Exclude: []string{"**/gen/**"}, ChunkSize: 300}
+	repo, _, err := c.AddFolder(t.Context(), catalog.FolderRequest{Path: "/src", Session: "s", Options: chosen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, s, repo.ID, "")
+	for _, tc := range []struct {
+		name string
+		ask  catalog.FolderRequest
+		want codesage.IndexOptions
+	}{
+		{"nothing chosen", catalog.FolderRequest{Path: "/src", Session: "s"}, chosen},
+		{"others chosen", catalog.FolderRequest{Path: "/src", Session: "s", Options: codesage.IndexOptions{ChunkSize: 400}}, codesage.IndexOptions{ChunkSize: 400}},
+		{"forced", catalog.FolderRequest{Path: "/src", Session: "s", Force: true}, codesage.IndexOptions{}},
+	} {
+		_, run, err := c.AddFolder(t.Context(), tc.ask)
+		if err != nil {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		if diff := cmp.Diff(tc.want, run.Options); diff != "" {
+			t.Errorf("%s: options (-want +got):\n%s", tc.name, diff)
+		}
+		publish(t, s, repo.ID, "")
 	}
 }
