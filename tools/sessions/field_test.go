@@ -241,7 +241,7 @@ func TestB41NothingOutsideTheRootIsShown(t *testing.T) {
 			if name == "read_file" {
 				there, g = h.try(t.Context(), name, args{"session": "s", "file_path": path + ".none"})
 			}
-			if f == nil || g == nil || f.code != g.code || strings.ReplaceAll(g.message, path+".none", path) != f.message || strings.Contains(text+there+f.message, "TOPSECRET") {
+			if f == nil || g == nil || f.code != g.code || strings.ReplaceAll(g.message, ".none", "") != f.message || strings.Contains(text+there+f.message, "TOPSECRET") {
 				t.Errorf("%s %q: %q %v, and for what is not there %v", name, path, text, f, g)
 			}
 		}
