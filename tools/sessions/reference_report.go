@@ -120,7 +120,7 @@ func (r *report) reference(b *strings.Builder, f reference, x *codesage.LineInde
 	}
 	fmt.Fprintf(b, "#### %s:%d\n%s\n", tools.OneLine(f.path), f.line, fenced(f.file.Language, lines.String()))
 	fmt.Fprintf(b, "- **Pattern:** %s\n- **Confidence:** %d.%02d\n", f.pattern, f.confidence/100, f.confidence%100)
-	if f.defines {
+	if f.defines || defines(f.file.Language, r.wanted.symbol, x, f.line, f.text) {
 		b.WriteString("- **Definition:** yes\n")
 	}
 	if r.disk.state(f.file) == changed {

@@ -203,3 +203,25 @@ func grep(t *testing.T, root string, paths, symbols []string) map[string][]strin
 	}
 	return found
 }
+
+func TestReferencesMarkDefinitionsThatAreNoEntities(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	root := h.index1("s", map[string]string{
+		"a.go":    "package a\n\nconst (\n\tLimit = 3\n)\n\nfunc f() int { return Limit }\n",
+		"main.tf": "resource \"aws_s3_bucket\" \"Limit\" {\n}\noutput \"x\" {\n  value = aws_s3_bucket.Limit.id\n}\n",
+		"m.h":     "#define Limit 3\n/* const int Limit = 3; */\n",
+	})
+	got := h.call("find_references", args{"session": "s", "symbol": "Limit"})
+	var defined []string
+	for block := range strings.SplitSeq(got, "#### ") {
+		if strings.Contains(block, "\n- **Definition:** yes\n") {
+			place, _, _ := strings.Cut(block, "\n")
+			defined = append(defined, strings.TrimPrefix(place, root+"/"))
+		}
+	}
+	slices.Sort(defined)
+	if want := []string{"a.go:4", "m.h:1", "main.tf:1"}; !slices.Equal(defined, want) {
+		t.Errorf("got %v, want %v: %s", defined, want, got)
+	}
+}
