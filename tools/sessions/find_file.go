@@ -20,7 +20,7 @@ const (
 
 var findFile = tools.Spec{
 	Name: "find_file",
-	Description: "Find the files of a session whose path matches a glob (*, ?, [a-z], ** as a whole part; * matches / too) or a " +
+	Description: "Find the files of a session whose path matches a glob (*, ?, [a-z], {a,b}, ** as a whole part; * matches / too) or a " +
 		"regular expression (RE2, unanchored). Both are tried on the absolute path and on the path in the repository. " +
 		"offset pages through more matches than the limit.",
 	Arguments: tools.Schema{Title: "FindFileArgs", Fields: []tools.Field{

@@ -21,7 +21,7 @@ const (
 var listDir = tools.Spec{
 	Name: "list_dir",
 	Description: "List the files of a session with their numbers of chunks. At most 500 a call (a higher limit counts as 500); " +
-		"when there are more, call again with offset = the number of files shown so far.",
+		"when there are more, call again with offset = the number of files shown so far, or narrow with find_file and a glob such as *.{go,md}.",
 	Arguments: tools.Schema{Title: "ListDirArgs", Fields: []tools.Field{
 		sessionField(),
 		{Name: "limit", Type: tools.Integer, Nullable: true, Default: defaultListed, Description: "Files at most, 1-500", Min: tools.Limit(1)},
