@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,17 @@ import (
 	"codesage/search/index"
 )
 
+// indexInOtherSchema writes the first run again, as another version would.
+func indexInOtherSchema(t *testing.T, x *Index) {
+	f, err := x.folder(one.Repository, Entities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.schema.Fields = slices.Clone(f.schema.Fields)
+	f.schema.Fields[fExact].Name = "other"
+	put(t, x, 0, one, "loadOne", "loadTwo")
+}
+
 func TestDamageIsRebuiltOnce(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, x *Index){
@@ -27,6 +39,7 @@ func TestDamageIsRebuiltOnce(t *testing.T) {
 		"segment empty":      func(t *testing.T, x *Index) { truncate(t, files(t, x, index.SegmentExt), 0) },
 		"other version":      func(t *testing.T, x *Index) { flip(t, files(t, x, index.SegmentExt), 7) },
 		"folder gone":        func(t *testing.T, x *Index) { os.RemoveAll(filepath.Join(x.dir, "1")) },
+		"other schema":       indexInOtherSchema,
 		"header overwritten": func(t *testing.T, x *Index) { flip(t, files(t, x, index.SegmentExt), 100) },
 	} {
 		t.Run(name, func(t *testing.T) {

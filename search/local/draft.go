@@ -18,7 +18,6 @@ type draft struct {
 	x      *Index
 	f      *folder
 	run    codesage.RunID
-	schema index.Schema
 	lock   *index.Lock
 	base   *opened            // nil without one
 	writer chan *index.Writer // holds the writer while nobody uses it
@@ -46,7 +45,7 @@ var errEnded = errors.New("the search writer has ended")
 
 // begin opens a draft. The error is KindConflict when another writer is at work
 // in the folder for too long.
-func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part, base, run codesage.RunID, schema index.Schema) (*draft, error) {
+func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part, base, run codesage.RunID) (*draft, error) {
 	if x.o.ReadOnly {
 		return nil, errors.New("the search index is open for reading only")
 	}
@@ -54,7 +53,7 @@ func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{x: x, f: f, run: run, schema: schema, written: map[string]struct{}{}, writer: make(chan *index.Writer, 1)}
+	d := &draft{x: x, f: f, run: run, written: map[string]struct{}{}, writer: make(chan *index.Writer, 1)}
 	if base != 0 {
 		if d.base, err = x.acquire(ctx, codesage.Snapshot{Repository: repo, Run: base}, part, writerWait); err != nil {
 			return nil, fmt.Errorf("begin from run %d: %w", base, err)
@@ -73,7 +72,7 @@ func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part
 }
 
 func (d *draft) open(ctx context.Context) (err error) {
-	w, err := index.NewWriter(index.WriterOptions{Schema: d.schema, Dir: d.f.dir, Budget: d.x.o.Budget})
+	w, err := index.NewWriter(index.WriterOptions{Schema: d.f.schema, Dir: d.f.dir, Budget: d.x.o.Budget})
 	if err != nil {
 		return err
 	}
@@ -90,7 +89,7 @@ func (d *draft) put(ctx context.Context, file index.File) error {
 	defer d.puts.Done()
 	// A file without entities needs no place; one without text does, since
 	// patterns look at every file.
-	if len(file.Docs) == 0 && !d.schema.Trigrams {
+	if len(file.Docs) == 0 && !d.f.schema.Trigrams {
 		return nil
 	}
 	select {

@@ -16,7 +16,7 @@ var (
 // rebuilt first. Only one writer of a repository is at work at a time: the error
 // is KindConflict when another one stays too long.
 func (x *Index) Begin(ctx context.Context, repo codesage.Repository, base, run codesage.RunID) (search.Writer, error) {
-	d, err := x.begin(ctx, repo.ID, Entities, base, run, entitySchema)
+	d, err := x.begin(ctx, repo.ID, Entities, base, run)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ const keepOpen = 2
 // A folder is one part of one repository.
 type folder struct {
 	dir     string
+	schema  index.Schema
 	writing chan struct{} // holds one token while a writer of this process is at work
 
 	mu    sync.Mutex
@@ -95,11 +96,19 @@ func (f *folder) load(run codesage.RunID) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(m.Segments) > 0 && !sameSchema(ix.Schema(), f.schema) {
+		ix.Close()
+		return nil, fmt.Errorf("run %d has the schema of another version: %w", run, index.ErrCorrupt)
+	}
 	o := &opened{folder: f, run: run, ix: ix}
 	for _, s := range m.Segments {
 		o.names = append(o.names, s.Name)
 	}
 	return o, nil
+}
+
+func sameSchema(a, b index.Schema) bool {
+	return slices.Equal(a.Fields, b.Fields) && slices.Equal(a.Attrs, b.Attrs) && a.Trigrams == b.Trigrams && a.MaxToken == b.MaxToken
 }
 
 // forgetOld forgets all but the newest runs.

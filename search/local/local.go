@@ -172,6 +172,7 @@ func (x *Index) folder(repo codesage.RepositoryID, part Part) (*folder, error) {
 	if f == nil {
 		f = &folder{
 			dir:     filepath.Join(x.dir, strconv.FormatInt(int64(repo), 10), string(part)),
+			schema:  schemaOf(part),
 			writing: make(chan struct{}, 1),
 			open:    map[codesage.RunID]*opened{},
 		}

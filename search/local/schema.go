@@ -86,6 +86,13 @@ var textSchema = index.Schema{
 	MaxToken: maxChunkToken,
 }
 
+func schemaOf(p Part) index.Schema {
+	if p == Texts {
+		return textSchema
+	}
+	return entitySchema
+}
+
 // ChunkFields tells the parser of the session tools' query language how chunks
 // are indexed.
 func (*Index) ChunkFields() query.ChunkFields {

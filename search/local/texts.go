@@ -11,7 +11,7 @@ import (
 
 // BeginTexts implements search.TextIndex. See Begin.
 func (x *Index) BeginTexts(ctx context.Context, repo codesage.RepositoryID, base, run codesage.RunID) (search.TextWriter, error) {
-	d, err := x.begin(ctx, repo, Texts, base, run, textSchema)
+	d, err := x.begin(ctx, repo, Texts, base, run)
 	if err != nil {
 		return nil, err
 	}
