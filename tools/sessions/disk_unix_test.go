@@ -71,15 +71,14 @@ func TestAFileBehindALinkIsGone(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, to string }{{"outside", ""}, {"inside", "elsewhere"}, {"itself", "src"}, {"nowhere", "nothing"}} {
 		h, root := indexed(t)
-		to := tc.to
-		if to == "" {
+		to, file := tc.to, "elsewhere/none"
+		switch to {
+		case "":
 			to = t.TempDir()
-		} else if to == "elsewhere" {
-			write(t, root, "elsewhere/auth.go", "package auth\n")
+		case "elsewhere":
+			file = "elsewhere/auth.go"
 		}
-		if to != "elsewhere" {
-			write(t, root, "elsewhere/none", "")
-		}
+		write(t, root, file, "package auth\n")
 		if err := os.Rename(filepath.Join(root, "src"), filepath.Join(root, "elsewhere", "src")); err != nil {
 			t.Fatal(err)
 		}
