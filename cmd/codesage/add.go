@@ -23,7 +23,7 @@ func addCommand(t terminal) *cobra.Command {
 		Use:     "add <url|folder>",
 		Short:   "Index a git repository or a local folder; on an indexed folder: refresh it",
 		GroupID: "client",
-		Args:    arguments(1, 1, "one URL or folder"),
+		Args:    arguments(1, "one URL or folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := dial(t)
 			if err != nil {
@@ -75,7 +75,7 @@ func isURL(text string) bool {
 
 func addFolder(ctx context.Context, server *client.Client, f client.Folder) (client.Repository, error) {
 	if f.Path == "" {
-		return client.Repository{}, usageError{errors.New("the name of the folder is empty; the current folder is .")}
+		return client.Repository{}, usageError{errors.New("the name of the folder is empty; write . for the current folder")}
 	}
 	full, err := filepath.Abs(f.Path)
 	if err != nil {

@@ -115,22 +115,6 @@ type (
 		Signature   *string `json:"signature"`
 		Description *string `json:"description"`
 	}
-	analysisResult struct {
-		Repository            string         `json:"repository"`
-		RepositoryID          int            `json:"repository_id"`
-		Status                string         `json:"status"`
-		TotalFiles            int            `json:"total_files"`
-		ProcessedFiles        int            `json:"processed_files"`
-		TotalLines            int            `json:"total_lines"`
-		TotalEntities         int            `json:"total_entities"`
-		EntitiesByType        map[string]int `json:"entities_by_type"`
-		FilesByLanguage       map[string]int `json:"files_by_language"`
-		Language              *string        `json:"language"`
-		Framework             *string        `json:"framework"`
-		TopDirectories        []any          `json:"top_directories"`
-		LargestFiles          []any          `json:"largest_files"`
-		DefinitionsByLanguage map[string]int `json:"definitions_by_language"`
-	}
 	patternsResult struct {
 		Repository   string        `json:"repository"`
 		Pattern      string        `json:"pattern"`

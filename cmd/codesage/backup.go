@@ -18,7 +18,7 @@ func backupCommand(t terminal) *cobra.Command {
 		Use:     "backup <file>",
 		Short:   "Copy the database to a new file; the server may go on",
 		GroupID: "server",
-		Args:    arguments(1, 1, "the file to write"),
+		Args:    arguments(1, "the file to write"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, _, err := serverConfig(t.getenv)
 			if err != nil {
@@ -45,7 +45,7 @@ func restoreCommand(t terminal) *cobra.Command {
 		Use:     "restore <file>",
 		Short:   "Put a copy that backup made in the place of the database; the server must be stopped",
 		GroupID: "server",
-		Args:    arguments(1, 1, "the file to read"),
+		Args:    arguments(1, "the file to read"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := readSetup(t)
 			if err != nil {

@@ -47,7 +47,7 @@ func TestAFolderThatCantBeIndexedIsRefused(t *testing.T) {
 		{"a link that leads outside", allowed + "/way-out", nil, exitFailed, outside + root + "/outside (403)"},
 		{"dots that lead outside", allowed + "/../outside", nil, exitFailed, outside + root + "/outside (403)"},
 		{"the root of all", "/", []string{"--session", "all"}, exitFailed, outside + "/ (403)"},
-		{"empty", "", nil, exitUsage, "the name of the folder is empty; the current folder is ."},
+		{"empty", "", nil, exitUsage, "the name of the folder is empty; write . for the current folder"},
 		{"bad session", allowed + "/app", []string{"--session", "no good"}, exitFailed, "Session must contain only alphanumeric, hyphen, underscore"},
 		{"branch of a folder", allowed + "/app", []string{"--branch", "main"}, exitUsage, "--branch and --description are for git repositories"},
 	} {

@@ -70,7 +70,7 @@ func installCommand(t terminal) *cobra.Command {
 		Use:     "install " + list,
 		Short:   "Add the bridge to an MCP client's configuration",
 		GroupID: "client",
-		Args:    arguments(1, 1, "one client: "+strings.Join(names, ", ")),
+		Args:    arguments(1, "one client: "+strings.Join(names, ", ")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i := slices.Index(names, args[0])
 			if i < 0 {

@@ -94,10 +94,11 @@ func newRoot(t terminal) *cobra.Command {
 	return root
 }
 
-// arguments checks the number of arguments; a wrong one is a usage error.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// arguments checks that there is an argument and at most as many as given, -1
+// for any number; a wrong number is a usage error.
+func arguments(most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) >= least && (most < 0 || len(args) <= most) {
+		if len(args) >= 1 && (most < 0 || len(args) <= most) {
 			return nil
 		}
 		return usageError{fmt.Errorf("%s takes %s (got %d arguments)", cmd.CommandPath(), what, len(args))}

@@ -12,7 +12,7 @@ func reprocessCommand(t terminal) *cobra.Command {
 		Use:     "reprocess <name>",
 		Short:   "Refresh a repository",
 		GroupID: "client",
-		Args:    arguments(1, 1, "the name, session or id of one repository"),
+		Args:    arguments(1, "the name, session or id of one repository"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := dial(t)
 			if err != nil {
@@ -42,7 +42,7 @@ func removeCommand(t terminal) *cobra.Command {
 		Use:     "remove <name>",
 		Short:   "Remove a repository and its index; the source itself stays",
 		GroupID: "client",
-		Args:    arguments(1, 1, "the name, session or id of one repository"),
+		Args:    arguments(1, "the name, session or id of one repository"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := dial(t)
 			if err != nil {

@@ -20,7 +20,7 @@ func searchCommand(t terminal) *cobra.Command {
 		Use:     "search <words>",
 		Short:   "Search functions, classes, sections and blocks",
 		GroupID: "client",
-		Args:    arguments(1, -1, "the words to search"),
+		Args:    arguments(-1, "the words to search"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := dial(t)
 			if err != nil {

@@ -140,7 +140,9 @@ func serveHTTP(ctx context.Context, p *parts, l net.Listener, ready func(url str
 	if err := server.Shutdown(wait); err != nil {
 		_ = server.Close()
 	}
-	<-failed
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
 	return nil
 }
 

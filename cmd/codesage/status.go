@@ -18,7 +18,7 @@ func statusCommand(t terminal) *cobra.Command {
 		Use:     "status <name>",
 		Short:   "Tell how a repository stands",
 		GroupID: "client",
-		Args:    arguments(1, 1, "the name, session or id of one repository"),
+		Args:    arguments(1, "the name, session or id of one repository"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := dial(t)
 			if err != nil {

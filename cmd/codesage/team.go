@@ -99,7 +99,7 @@ func healthCommand(t terminal) *cobra.Command {
 		Short:     "Tell by the exit code whether this machine's API or worker is well; for container checks",
 		Hidden:    true,
 		ValidArgs: []string{"api", "worker"},
-		Args:      arguments(1, 1, "api or worker"),
+		Args:      arguments(1, "api or worker"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, _, err := serverConfig(t.getenv)
 			if err != nil {
