@@ -2,14 +2,9 @@ package local
 
 import (
 	"fmt"
-	"go/ast"
-	"go/build"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"codesage"
@@ -19,62 +14,6 @@ import (
 )
 
 // The benchmarks index the Go tree: run them on demand.
-
-func eachGoFile(b *testing.B, fn func(path, text string)) {
-	root := filepath.Join(build.Default.GOROOT, "src")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || !strings.HasSuffix(path, ".go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err == nil && len(text) < 1_000_000 {
-			rel, _ := filepath.Rel(root, path)
-			fn(rel, string(text))
-		}
-		return err
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
-func indexGoEntities(b *testing.B, x *Index, at codesage.Snapshot) (n int) {
-	w, err := x.Begin(b.Context(), codesage.Repository{ID: at.Repository, Name: "golang/go"}, 0, at.Run)
-	if err != nil {
-		b.Fatal(err)
-	}
-	eachGoFile(b, func(path, text string) {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
-		if err != nil {
-			return
-		}
-		var records []search.Record
-		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			body := text[set.Position(f.Pos()).Offset:set.Position(f.End()).Offset]
-			sig, _, _ := strings.Cut(body, "\n")
-			r := search.Record{ObjectID: search.ObjectID(at.Repository, path, len(records)), EntityType: codesage.EntityFunction,
-				EntityName: f.Name.Name, Language: "go", LineStart: set.Position(f.Pos()).Line, LineEnd: set.Position(f.End()).Line,
-				Signature: sig, Content: search.FirstChars(body, search.MaxContentChars), Description: "Go function: " + f.Name.Name, RankWeight: 3}
-			if strings.HasSuffix(path, "_test.go") {
-				r.IsTest = 1
-			}
-			records = append(records, r)
-		}
-		n += len(records)
-		if err := w.Put(b.Context(), path, 0, records); err != nil {
-			b.Fatal(err)
-		}
-	})
-	if err := w.Commit(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	return n
-}
 
 func openBench(b *testing.B) *Index {
 	x, err := Open(b.TempDir(), Options{})
@@ -90,7 +29,7 @@ func BenchmarkEntitySearch(b *testing.B) {
 	at := codesage.Snapshot{Repository: 1, Run: 1}
 	b.Logf("%d entities", indexGoEntities(b, x, at))
 	for _, text := range []string{"ReadFrom", "error", "user name", "parse json number", "how does the http client follow redirects", "e",
-		"clinet redirect", "WithState", "what handles tls certificates and websocket frames zzz"} {
+		"clinet redirect", "WithState", "what handles tls certificates and websocket frames zzz", "http.Client", "errors.Is", "json decoder", "http client timeout"} {
 		b.Run(text, func(b *testing.B) {
 			total := 0
 			for b.Loop() {
@@ -116,11 +55,9 @@ func BenchmarkTexts(b *testing.B) {
 				b.Fatal(err)
 			}
 			size := int64(0)
-			eachGoFile(b, func(path, text string) {
-				size += int64(len(text))
-				if err := w.Put(b.Context(), path, testHash, text, cutBytes(text, 512, 64)); err != nil {
-					b.Fatal(err)
-				}
+			eachGoFile(b, func(path, text string) error {
+				atomic.AddInt64(&size, int64(len(text)))
+				return w.Put(b.Context(), path, testHash, text, cutBytes(text, 512, 64))
 			})
 			if err := w.Commit(b.Context()); err != nil {
 				b.Fatal(err)

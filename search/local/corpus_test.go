@@ -32,6 +32,17 @@ func (c corpus) identifier() string {
 	return parts[0] + strings.ToUpper(parts[len(parts)-1])
 }
 
+// common returns one of few words, so that names and their places meet.
+func (c corpus) common() string { return modelWords[c.rnd.IntN(4)] }
+
+// cased gives a word an upper-case letter now and then.
+func (c corpus) cased(w string) string {
+	if c.rnd.IntN(2) == 0 {
+		return strings.ToUpper(w[:1]) + w[1:]
+	}
+	return w
+}
+
 func (c corpus) text(n int) string {
 	var words []string
 	for range c.rnd.IntN(n) {
@@ -51,6 +62,14 @@ func (c corpus) records(repo codesage.RepositoryID, run codesage.RunID, path str
 		r := search.Record{ObjectID: search.ObjectID(repo, path, i), RepositoryID: repo, Run: run, FilePath: path, EntityType: kind,
 			EntityName: c.identifier(), Language: []string{"go", "python"}[c.rnd.IntN(2)], LineStart: 1 + c.rnd.IntN(5), LineEnd: 9,
 			Signature: c.text(4), Description: c.text(3), Content: c.text(12), IsTest: c.rnd.IntN(2), RankWeight: kind.RankWeight()}
+		switch c.rnd.IntN(4) {
+		case 0:
+			r.EntityName = c.cased(c.common())
+			r.Description = "Go function: " + c.cased(c.common()) + "." + r.EntityName
+		case 1:
+			r.EntityName = c.common() + []string{"", "_"}[c.rnd.IntN(2)] + c.cased(c.common())
+			r.Description = "Go function: " + c.common() + "." + c.word() + "." + r.EntityName
+		}
 		records = append(records, r)
 	}
 	return records
@@ -60,7 +79,7 @@ func (c corpus) query() search.Query {
 	var words []string
 	for range 1 + c.rnd.IntN(3) {
 		w := c.word()
-		switch c.rnd.IntN(8) {
+		switch c.rnd.IntN(12) {
 		case 0:
 			w = c.identifier()
 		case 1:
@@ -72,6 +91,12 @@ func (c corpus) query() search.Query {
 			w += "s"
 		case 4:
 			w = "the " + w
+		case 5, 6:
+			w = c.cased(c.common()) + []string{".", "::", "/", "#"}[c.rnd.IntN(4)] + c.cased(c.common())
+		case 7:
+			w = c.common() + "." + c.common() + "->" + c.common()
+		case 8:
+			w = c.cased(c.common()) + " " + c.common()
 		}
 		words = append(words, w)
 	}

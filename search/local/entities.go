@@ -37,15 +37,10 @@ func (w *entityWriter) Delete(_ context.Context, path string, _ int) error { ret
 func (w *entityWriter) Commit(ctx context.Context) error                   { return w.d.commit(ctx) }
 func (w *entityWriter) Abort()                                             { w.d.abort() }
 
-// Search implements search.Engine. Entities are ordered by relevance, which
-// compares, in this order:
-//
-//   - whether the query is the entity's name, but for case and separators;
-//   - how many words of the query match, when not all have to;
-//   - how many of them match without a typo;
-//   - the fields they match in: the sum over the words of 5 for the name with the
-//     word as typed, 4 for the name otherwise (plural, prefix, typo, neighbouring
-//     parts), 3 for signature and description, 2 for the path, 1 for the body.
+// Search implements search.Engine. Entities are ordered by relevance, see
+// query.EntityClass: how the query names the entity; how many words match; how
+// many without a typo; whether name and place have them; and the fields that
+// they match in.
 //
 // Equally relevant ones come source before tests, then by rank weight, then by
 // BM25 over all repositories of the scope, then by path, repository, line and

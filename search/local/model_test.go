@@ -19,10 +19,10 @@ import (
 // every record for every word.
 
 type modelEntity struct {
-	r                search.Record
-	repo             codesage.RepositoryID
-	name, text, body modelField
-	joins, path      map[string]bool
+	r                       search.Record
+	repo                    codesage.RepositoryID
+	name, place, text, body modelField
+	joins, path             map[string]bool
 }
 
 type modelField struct{ whole, parts []string }
@@ -54,13 +54,14 @@ func setOf(list ...string) map[string]bool {
 
 func newModelEntity(r search.Record) *modelEntity {
 	path := modelText(r.FilePath)
-	return &modelEntity{r: r, repo: r.RepositoryID, name: modelText(r.EntityName), text: modelText(r.Signature + "\n" + r.Description),
+	return &modelEntity{r: r, repo: r.RepositoryID, name: modelText(r.EntityName),
+		place: modelText(placeOf(r.FilePath, r.EntityName, r.Description)), text: modelText(r.Signature + "\n" + r.Description),
 		body: modelText(r.Content), joins: setOf(modelText(strings.Join(nameJoins(r.EntityName), " ")).whole...),
 		path: setOf(append(path.whole, path.parts...)...)}
 }
 
-// match returns the best field of an entity for a word, 5 to 1, 0 for none.
-func (e *modelEntity) match(w query.Word, terms []string, isTyped bool) int {
+// match returns the best field of an entity for a word of n, 5 to 1, 0 for none.
+func (e *modelEntity) match(w query.Word, terms []string, n int, isTyped bool) int {
 	inJoins := func(ok func(string) bool) bool {
 		for j := range e.joins {
 			if ok(j) {
@@ -81,7 +82,7 @@ func (e *modelEntity) match(w query.Word, terms []string, isTyped bool) int {
 	case any(e.name.has), any(func(s string) bool { return e.joins[s] }), all(e.name.has), prefix(e.name),
 		isTyped && w.Prefix && inJoins(func(j string) bool { return strings.HasPrefix(j, w.Text) }):
 		return 4
-	case any(e.text.has), all(e.text.has), prefix(e.text):
+	case any(e.text.has), all(e.text.has), prefix(e.text), isTyped && n > 1 && any(e.place.has):
 		return 3
 	case any(inPath), all(inPath):
 		return 2
@@ -94,7 +95,7 @@ func (e *modelEntity) match(w query.Word, terms []string, isTyped bool) int {
 type modelHit struct {
 	e        *modelEntity
 	n        int // place among all records
-	key      [4]int
+	key      [5]int
 	fraction float64
 }
 
@@ -147,7 +148,8 @@ type model struct{ all []*modelEntity }
 // search returns all hits of the first level that has any.
 // It is not known when a word may be more terms than the engine looks at.
 func (m model) search(q search.Query) (hits []modelHit, isKnown bool) {
-	words := query.PlainWords(q.Text, entityFields.Search)
+	plain := query.ParsePlain(q.Text, entityFields.Search)
+	words := plain.Words
 	for level := query.AllWords; level <= query.SomeWords && len(words) > 0; level++ {
 		for i := range words {
 			if level > query.AllWords {
@@ -157,7 +159,7 @@ func (m model) search(q search.Query) (hits []modelHit, isKnown bool) {
 			}
 		}
 		for n, e := range m.all {
-			if h, ok := m.weigh(e, n, q, words, level); ok {
+			if h, ok := m.weigh(e, n, q, plain, level); ok {
 				hits = append(hits, h)
 			}
 		}
@@ -169,20 +171,21 @@ func (m model) search(q search.Query) (hits []modelHit, isKnown bool) {
 	return nil, true
 }
 
-func (m model) weigh(e *modelEntity, n int, q search.Query, words []query.Word, level query.Leniency) (modelHit, bool) {
+func (m model) weigh(e *modelEntity, n int, q search.Query, plain query.Plain, level query.Leniency) (modelHit, bool) {
 	h := modelHit{e: e, n: n}
 	if q.Language != "" && e.r.Language != q.Language || q.EntityType != "" && e.r.EntityType != q.EntityType ||
 		q.EntityType == "" && e.r.EntityType == codesage.EntityImport {
 		return h, false
 	}
 	covered, typed, tiers := 0, 0, 0
+	words := plain.Words
 	for _, w := range words {
 		terms := append([]string{w.Text}, w.Forms...)
-		points := e.match(w, terms, true)
+		points := e.match(w, terms, len(words), true)
 		if points > 0 {
 			typed++
 		}
-		points = max(points, e.match(w, w.Typos, false))
+		points = max(points, e.match(w, w.Typos, len(words), false))
 		if points > 0 {
 			covered++
 		}
@@ -192,15 +195,75 @@ func (m model) weigh(e *modelEntity, n int, q search.Query, words []query.Word, 
 	if covered == 0 || level != query.SomeWords && covered < len(words) {
 		return h, false
 	}
-	exact := 0
-	if exactName(e.r.EntityName) == exactName(q.Text) {
-		exact = 1
-	}
 	if level == query.AllWords {
 		typed = 0
 	}
-	h.key = [4]int{exact, covered, typed, tiers}
+	h.key = [5]int{e.named(plain), covered, typed, e.focus(words), tiers}
 	return h, true
+}
+
+// named says how a query names an entity.
+func (e *modelEntity) named(p query.Plain) int {
+	name, best := e.r.EntityName, 0
+	switch {
+	case name == p.Text:
+		return 5
+	case index.Fold(name) == index.Fold(p.Text):
+		return 4
+	case exactName(name) == exactName(p.Text):
+		best = 1
+	}
+	for _, q := range p.Names {
+		inPlace := func(t string) bool { return slices.Contains(e.place.whole, t) }
+		isIn := true
+		for _, t := range q.Owner {
+			isIn = isIn && inPlace(t)
+		}
+		for _, t := range q.Outer {
+			isIn = isIn && (inPlace(t) || e.path[t])
+		}
+		switch {
+		case isIn && name == q.Written:
+			best = max(best, 3)
+		case isIn && exactName(name) == q.Name:
+			best = max(best, 2)
+		}
+	}
+	return best
+}
+
+// focus says how well name and place together have the words of a query.
+func (e *modelEntity) focus(words []query.Word) (focus int) {
+	if len(words) < 2 || len(words) > 6 {
+		return 0
+	}
+	var inPlace []bool
+	each := true
+	for _, w := range words {
+		terms := append([]string{w.Text}, w.Forms...)
+		inPlace = append(inPlace, slices.ContainsFunc(terms, e.place.has))
+		each = each && (inPlace[len(inPlace)-1] || e.match(w, terms, len(words), true) >= 4)
+	}
+	if each && e.r.IsTest == 0 {
+		focus = 1
+	}
+	for i := range words {
+		for j := i + 1; j <= min(len(words), i+4); j++ {
+			name := ""
+			for _, w := range words[i:j] {
+				name += w.Text
+			}
+			others := slices.Concat(inPlace[:i], inPlace[j:])
+			switch {
+			case name != exactName(e.r.EntityName) || !slices.Contains(others, true):
+			case !slices.Contains(others, false):
+				focus = 2
+			case e.r.IsTest == 0:
+				focus = max(focus, 1)
+			}
+		}
+	}
+	return focus
 }
 
 func (m model) bm25(e *modelEntity, terms []string) (sum float64) {
@@ -287,7 +350,7 @@ func (c corpus) build(t *testing.T, x *Index) (scope []codesage.Snapshot, m mode
 				t.Fatal(err)
 			}
 			for i := range 12 {
-				path := fmt.Sprintf("%s/f%d.go", modelWords[i%3], c.rnd.IntN(30))
+				path := fmt.Sprintf("%s/%s/f%d.go", modelWords[i%3], modelWords[i%4], c.rnd.IntN(4))
 				if files[path] != nil && c.rnd.IntN(3) == 0 {
 					delete(files, path)
 					err = w.Delete(t.Context(), path, 0)

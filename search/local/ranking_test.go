@@ -64,6 +64,9 @@ var rankingQueries = []string{
 	"how does the http client follow redirects", "where are passwords hashed", "how do I install and configure it",
 	"what happens when a request fails and is retried", "where is the database schema migrated", "how to deploy the server with docker",
 	"std::map<int, Session>", "exire token",
+	"Server.Start", "server.start", "(*Server).Shutdown", "auth.Session", "SessionManager#RefreshToken", "client::HTTPClient", "http.Client",
+	"services/repo.RepositoryService", "RepositoryService.add_repository", "DB->ListRepositories", "config.Load", "what calls config.Load",
+	"aws_instance.web", "Store.Of", "session user", "user session", "server login", "hash test password",
 }
 
 func rankingRecords(t *testing.T) map[string][]search.Record {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,7 +28,11 @@ const (
 	fContentParts
 	fLanguage
 	fType
-	fExact // the whole name, see exactName
+	fExact   // the whole name, see exactName
+	fWritten // the whole name as it is
+	fFolded  // the whole name in lower case
+	fPlace   // see placeOf
+	fPlaceParts
 )
 
 // Attributes of the entity index.
@@ -48,18 +53,26 @@ var entitySchema = index.Schema{
 		fLanguage:     {Name: "language", Kind: index.Keyword},
 		fType:         {Name: "type", Kind: index.Keyword},
 		fExact:        {Name: "exact", Kind: index.Keyword},
+		fWritten:      {Name: "written", Kind: index.Keyword},
+		fFolded:       {Name: "folded", Kind: index.Keyword},
+		fPlace:        {Name: "place"},
+		fPlaceParts:   {Name: "place_parts", Kind: index.Parts, Of: fPlace},
 	},
 	Attrs: []string{aTest: "test", aRank: "rank"},
 }
 
 // entityFields tells the parser of plain words where to look.
 var entityFields = query.EntityFields{
-	Name:   query.FieldGroup{Whole: fName, Parts: fNameParts},
-	Joins:  fNameJoins,
-	Text:   query.FieldGroup{Whole: fText, Parts: fTextParts},
-	Body:   query.FieldGroup{Whole: fContent, Parts: fContentParts},
-	Exact:  fExact,
-	Search: query.Analysis{Tokens: tokens, Fold: index.Fold, Parts: index.PartsOf},
+	Name:    query.FieldGroup{Whole: fName, Parts: fNameParts},
+	Joins:   fNameJoins,
+	Place:   query.FieldGroup{Whole: fPlace, Parts: fPlaceParts},
+	Text:    query.FieldGroup{Whole: fText, Parts: fTextParts},
+	Body:    query.FieldGroup{Whole: fContent, Parts: fContentParts},
+	Written: fWritten,
+	Folded:  fFolded,
+	Exact:   fExact,
+	Test:    aTest,
+	Search:  query.Analysis{Tokens: tokens, Fold: index.Fold, Parts: index.PartsOf},
 }
 
 // Fields of the text index, and its attributes.
@@ -123,6 +136,9 @@ func entityFile(path string, records []search.Record) index.File {
 				fLanguage:  r.Language,
 				fType:      string(r.EntityType),
 				fExact:     exactName(r.EntityName),
+				fWritten:   r.EntityName,
+				fFolded:    index.Fold(r.EntityName),
+				fPlace:     placeOf(path, r.EntityName, r.Description),
 			},
 			Attrs:   []uint32{aTest: uint32(max(r.IsTest, 0)), aRank: uint32(max(r.RankWeight, 0))},
 			Payload: encodeRecord(r),
@@ -149,6 +165,36 @@ func textFile(path, hash, text string, chunks []codesage.Chunk) (index.File, err
 // exactName is the form in which a name and a query are equal: letters and
 // digits in lower case, without what stands between them.
 func exactName(s string) string { return index.Fold(strings.Join(tokens(s), "")) }
+
+// placeOf returns what an entity is in: its owner, which the description has
+// before the name ("Go function: Server.Start"), and the folder and the file of
+// its path, without the file's extension. A folder that says nothing stands for
+// the one above it too.
+func placeOf(path, name, description string) string {
+	_, qualified, _ := strings.Cut(description, ": ")
+	owner, ok := strings.CutSuffix(qualified, name)
+	if !ok {
+		owner = ""
+	}
+	folders := strings.Split(path, "/")
+	file, _, _ := strings.Cut(folders[len(folders)-1], ".")
+	folders = folders[:len(folders)-1]
+	near := max(0, len(folders)-1)
+	for near > 0 && saysNothing(folders[near]) {
+		near--
+	}
+	return owner + " " + strings.Join(folders[near:], " ") + " " + file
+}
+
+// saysNothing reports whether a folder is one that many packages have.
+func saysNothing(folder string) bool {
+	switch folder {
+	case "src", "lib", "source", "main", "internal", "pkg", "include":
+		return true
+	}
+	_, err := strconv.ParseUint(strings.TrimPrefix(folder, "v"), 10, 32)
+	return err == nil
+}
 
 // Limits of nameJoins, for names that are sentences.
 const (

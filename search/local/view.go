@@ -98,8 +98,8 @@ type ranking struct {
 
 // rank returns the best k hits of the first level of leniency that has any.
 func (v *view) rank(ctx context.Context, q search.Query, k int) (ranking, error) {
-	text := clean(q.Text)
-	words := query.PlainWords(text, entityFields.Search)
+	plain := query.ParsePlain(clean(q.Text), entityFields.Search)
+	words := plain.Words
 	if len(words) == 0 || len(v.scope) == 0 {
 		return ranking{}, nil
 	}
@@ -112,7 +112,7 @@ func (v *view) rank(ctx context.Context, q search.Query, k int) (ranking, error)
 				return ranking{}, err
 			}
 		}
-		tree := filter(query.Entities(words, exactName(text), level, entityFields), q)
+		tree := filter(query.Entities(plain, level, entityFields), q)
 		r, err := v.collect(ctx, tree, k)
 		if err != nil || r.total > 0 {
 			return r, err

@@ -21,10 +21,15 @@ type FieldGroup struct{ Whole, Parts int }
 // EntityFields are the fields of an entity index, best first.
 type EntityFields struct {
 	Name  FieldGroup
-	Joins int // neighbouring parts of the name as single terms
+	Joins int        // neighbouring parts of the name as single terms
+	Place FieldGroup // what the entity is in: its owner, folder and file
 	Text  FieldGroup
 	Body  FieldGroup // the path, which has no number, stands before it
-	Exact int        // keyword: the name without separators
+
+	Written int // keyword: the name as it is
+	Folded  int // keyword: the name in lower case
+	Exact   int // keyword: the name in lower case, without separators
+	Test    int // attribute: 0 for source
 
 	Search Analysis
 }
@@ -45,23 +50,74 @@ const (
 	minBodyPrefix = 3 // letters of a prefix that is looked for in bodies
 )
 
+// A Plain is a query of plain words and names.
+type Plain struct {
+	Text  string // without space around it
+	Words []Word
+	Names []QualifiedName
+}
+
+// ParsePlain reads a plain query. Every text has an answer; one without letters
+// and digits has no words. Stop words are left out unless there are no others or
+// they are parts of a qualified name, as in errors.Is.
+func ParsePlain(text string, a Analysis) Plain {
+	p := Plain{Text: strings.TrimSpace(text)}
+	var words wordList
+	for _, s := range stretches(text) {
+		use := dropStops
+		if s.isName() {
+			use = keepStops
+		}
+		words.add(s.text, use, a)
+		if len(s.parts) == 0 || len(p.Names) == maxNames {
+			continue
+		}
+		if name, ok := s.name(a); ok {
+			p.Names = append(p.Names, name)
+		}
+	}
+	p.Words = words.list()
+	return p
+}
+
 // PlainWords cuts a query into its words, each once. Stop words are left out
-// unless there are no others. The last word counts as a prefix. Every text has
-// an answer; one without letters and digits has no words.
+// unless there are no others. The last word counts as a prefix.
 func PlainWords(text string, a Analysis) []Word {
-	var words, stops []Word
+	var words wordList
+	words.add(text, dropStops, a)
+	return words.list()
+}
+
+// A wordList gathers the words of a query, each once.
+type wordList struct{ words, stops []Word }
+
+// stopUse says what the stop words of a text are.
+type stopUse int
+
+const (
+	dropStops stopUse = iota // words for a query that has no others
+	keepStops                // words like others
+)
+
+// add adds the words of a text.
+func (l *wordList) add(text string, use stopUse, a Analysis) {
 	for _, token := range a.Tokens(text) {
 		term := a.Fold(token)
-		list := &words
-		if stopWords[term] {
-			list = &stops
+		list := &l.words
+		if stopWords[term] && use == dropStops {
+			list = &l.stops
 		}
 		if !slices.ContainsFunc(*list, func(w Word) bool { return w.Text == term }) {
 			*list = append(*list, Word{Text: term, Forms: forms(term), Parts: wordParts(token, a)})
 		}
 	}
+}
+
+// list returns the words, of which the last counts as a prefix.
+func (l *wordList) list() []Word {
+	words := l.words
 	if len(words) == 0 {
-		words = stops
+		words = l.stops
 	}
 	words = words[:min(len(words), maxPlainWords)]
 	if len(words) > 0 {

@@ -9,7 +9,7 @@ import (
 
 var testAnalysis = Analysis{
 	Tokens: func(text string) []string {
-		return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" .,_?!\"", r) })
+		return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" .,_?!\"#:/<>-*()$\\", r) })
 	},
 	Fold: strings.ToLower,
 	Parts: func(word string) []string {
@@ -45,6 +45,61 @@ func TestPlainWords(t *testing.T) {
 		}
 		if got := fmt.Sprint(list); got != want {
 			t.Errorf("%.40q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestParsePlain(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                       "[] []",
+		" plain words, e. g.":    "[plain words e g] []",
+		"errors.Is":              "[errors is] [Is/is in errors]",
+		"what is errors.Is ":     "[errors is] [Is/is in errors]",
+		"A.run":                  "[a run] [run/run in a]",
+		"net/http.Client.Do()":   "[net http client do] [Do/do in client in net http]",
+		"(*Server).Serve(l)":     "[server serve l] [Serve/serve in server]",
+		"std::map<int, B::c_d>":  "[std map int b c d] [map/map in std c_d/cd in b]",
+		"a->b#c":                 "[a b c] [c/c in b in a]",
+		`App\Models\User`:        "[app models user] [User/user in models in app]",
+		"read and/or write":      "[read write] [or/or in and]",
+		"time.Time":              "[time] [Time/time in time]",
+		"$x.$y _.z z._ .z z. ..": "[x y z] [$y/y in x]",
+		"ends here.Then and":     "[ends here then] [Then/then in here]",
+	} {
+		p := ParsePlain(text, testAnalysis)
+		words, names := []string{}, []string{}
+		for _, w := range p.Words {
+			words = append(words, w.Text)
+		}
+		for _, n := range p.Names {
+			s := n.Written + "/" + n.Name + " in " + strings.Join(n.Owner, " ")
+			if len(n.Outer) > 0 {
+				s += " in " + strings.Join(n.Outer, " ")
+			}
+			names = append(names, s)
+		}
+		if got := fmt.Sprint(words, " ", names); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// The engine refuses trees of more than 16,384 nodes, so no query may make one.
+func TestTreesAreBounded(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range maxPlainWords {
+		fmt.Fprintf(&text, "WithState%dies.", i)
+	}
+	for _, text := range []string{text.String(), strings.ReplaceAll(text.String(), ".", " "), strings.Repeat("a.", 200), strings.Repeat("ab.cd ", 80),
+		"WithState1ies WithState2ies WithState3ies WithState4ies WithState5ies.WithState6ies", "hashing.hashing retried stopped.caching users repositories"} {
+		p := ParsePlain(text, Analysis{Tokens: testAnalysis.Tokens, Fold: testAnalysis.Fold, Parts: func(string) []string { return []string{"aa", "bb", "cc", "dd"} }})
+		for i := range p.Words {
+			p.Words[i].Typos = strings.Fields("a b c d e f g h")
+		}
+		if n := nodes(Entities(p, SomeWords, EntityFields{Search: testAnalysis})); n > 12_000 {
+			t.Errorf("%.40q: the tree has %d nodes, want 12,000 at most", text, n)
 		}
 	}
 }

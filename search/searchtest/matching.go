@@ -133,6 +133,75 @@ func testExactNameFirst(t *testing.T, s *suite) {
 	}
 }
 
+func testExactCase(t *testing.T, s *suite) {
+	s.index(first,
+		entity{name: "Devtools", kind: codesage.EntityClass, path: "a.ts"},
+		entity{name: "devtools", path: "b.ts"},
+		entity{name: "$SafeParse", kind: codesage.EntityClass, path: "c.ts"},
+		entity{name: "safeParse", path: "d.ts"},
+		entity{name: "safe_parse", kind: codesage.EntityClass, path: "e.ts"})
+	s.finds("devtools", "devtools", "Devtools")
+	s.finds("Devtools", "Devtools", "devtools")
+	s.finds("DEVTOOLS", "Devtools", "devtools") // by rank weight
+	s.finds("$SafeParse", "$SafeParse", "safeParse", "safe_parse")
+	if got := s.names("SafeParse"); len(got) != 3 || got[0] != "safeParse" {
+		t.Errorf("search SafeParse found %q, want safeParse, which is the query but for case, first", got)
+	}
+}
+
+func testQualifiedNames(t *testing.T, s *suite) {
+	s.index(first,
+		entity{name: "Is", path: "errors/wrap.go", desc: "Go function: Is"},
+		entity{name: "IsErrors", path: "errors/all.go", kind: codesage.EntityClass, content: "errors is errors"},
+		entity{name: "Do", path: "net/http/client.go", desc: "Go function: Client.Do"},
+		entity{name: "ClientDo", path: "do/client.go", kind: codesage.EntityClass, content: "http"},
+		entity{name: "TestHTTPClientDo", path: "net/http/client_test.go", isTest: true},
+		entity{name: "Do", path: "net/http/do_test.go", desc: "Go function: Client.Do", isTest: true},
+		entity{name: "QuerySet", path: "django/db/models/query.py", kind: codesage.EntityClass, desc: "Python class: QuerySet"},
+		entity{name: "Mutex", path: "tokio/src/sync/mutex.rs", kind: codesage.EntityClass, desc: "Rust struct: Mutex"},
+		entity{name: "add", path: "lib/shop.ex", desc: "Elixir function: Shop.Cart.add"},
+		entity{name: "cart_add", path: "lib/other.ex"})
+	for query, want := range map[string]string{
+		"errors.Is":             "errors/wrap.go",
+		"errors.is":             "errors/wrap.go",
+		"Client.Do":             "net/http/client.go",
+		"http.Client.Do":        "net/http/client.go",
+		"net/http.Client.Do":    "net/http/client.go",
+		"(*Client).Do":          "net/http/client.go",
+		"http.Do":               "net/http/client.go",
+		"db.models.QuerySet":    "django/db/models/query.py",
+		"query.QuerySet":        "django/db/models/query.py",
+		"tokio::sync::Mutex":    "tokio/src/sync/mutex.rs",
+		"Shop.Cart.add":         "lib/shop.ex",
+		"Cart#add":              "lib/shop.ex",
+		"cart->add":             "lib/shop.ex",
+		`Shop\Cart::add`:        "lib/shop.ex",
+		"where is Client.Do":    "net/http/client.go",
+		"Client.Do( errors.Is(": "errors/wrap.go",
+	} {
+		if got := s.search(search.Query{Text: query}); len(got.Hits) == 0 || got.Hits[0].FilePath != want {
+			t.Errorf("search %q found %s, want %s first", query, places(got), want)
+		}
+	}
+}
+
+func testNameAndPlace(t *testing.T, s *suite) {
+	s.index(first,
+		entity{name: "Decoder", path: "encoding/json/stream.go", desc: "Go type: Decoder", kind: codesage.EntityClass},
+		entity{name: "TestDecoderOfJSON", path: "encoding/json/stream_test.go", isTest: true},
+		entity{name: "FillJSONDecoder", path: "a.go"},
+		entity{name: "scattered", path: "a.go", line: 9, sig: "json decoder", content: "json decoder json decoder"})
+	for _, query := range []string{"json decoder", "decoder json", "JSON decoders"} {
+		got := s.names(query)
+		if fmt.Sprint(sorted(got)) != "[Decoder FillJSONDecoder TestDecoderOfJSON scattered]" || got[len(got)-1] != "scattered" {
+			t.Errorf("search %q found %q, want all, scattered last", query, got)
+		}
+		if query != "JSON decoders" && got[0] != "Decoder" {
+			t.Errorf("search %q found %q, want Decoder first", query, got)
+		}
+	}
+}
+
 func testFieldOrder(t *testing.T, s *suite) {
 	s.index(first,
 		entity{name: "one", path: "a.go", content: "uses the widget and widget"},

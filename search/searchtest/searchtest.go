@@ -10,11 +10,17 @@
 //  2. all words match, those of five letters and more with one typo;
 //  3. some words match.
 //
-// Stop words count only when the query has no others. The hit whose name is the
-// query comes first; then those with more of the words, with fewer typos, and
-// with words in better fields: name, signature and description, path, body.
-// Hits that are equal so far come source before tests, then by rank weight, and
-// in the end by path and line, so that the order is total and stays.
+// Stop words count only when the query has no others or in a qualified name, such
+// as errors.Is. The place of an entity is its owner, which the description has
+// before the name, and the last folder and the file of its path. What the query
+// names comes first: the hit whose name is the query, in the same case, in
+// another; then the hit whose name and place are a qualified name in the query;
+// then the one whose name is the query but for separators. Then come those with
+// more of the words, with fewer typos, those whose name is some words and whose
+// place has the others, and those with words in better fields: name, signature
+// and description, path, body. Hits that are equal so far come source before
+// tests, then by rank weight, and in the end by path and line, so that the order
+// is total and stays.
 package searchtest
 
 import (
@@ -66,6 +72,9 @@ var tests = []test{
 	{"SomeWords", testSomeWords},
 	{"StopWords", testStopWords},
 	{"ExactNameFirst", testExactNameFirst},
+	{"ExactCase", testExactCase},
+	{"QualifiedNames", testQualifiedNames},
+	{"NameAndPlace", testNameAndPlace},
 	{"FieldOrder", testFieldOrder},
 	{"SourceBeforeTests", testSourceBeforeTests},
 	{"RankWeight", testRankWeight},
