@@ -24,35 +24,30 @@ func addCommand(t terminal) *cobra.Command {
 		Short:   "Index a git repository or a local folder; on an indexed folder: refresh it",
 		GroupID: "client",
 		Args:    arguments(1, "one URL or folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			server, err := dial(t)
-			if err != nil {
-				return err
-			}
-			defer server.Close()
+		RunE: asking(t, func(ctx context.Context, server *client.Client, args []string) (err error) {
 			var repo client.Repository
 			if isURL(args[0]) {
 				if session != "" || force || include != nil || exclude != nil {
 					return usageError{errors.New("--session, --include, --exclude and --force are for folders")}
 				}
-				repo, err = server.AddURL(cmd.Context(), client.URL{URL: args[0], Branch: branch, Description: description})
+				repo, err = server.AddURL(ctx, client.URL{URL: args[0], Branch: branch, Description: description})
 			} else {
 				if branch != "" || description != "" {
 					return usageError{errors.New("--branch and --description are for git repositories")}
 				}
-				repo, err = addFolder(cmd.Context(), server, client.Folder{
+				repo, err = addFolder(ctx, server, client.Folder{
 					Path: args[0], Session: session, Include: include, Exclude: exclude, Force: force,
 				})
 			}
 			if err != nil {
-				return explain(server, err)
+				return err
 			}
 			if noWait {
 				_, err := fmt.Fprintf(t.out, "%s is repository %d; `codesage status %s` tells how far it is\n", repo.Name, repo.ID, repo.Name)
 				return err
 			}
-			return follow(cmd.Context(), t, server, repo)
-		},
+			return follow(ctx, t, server, repo)
+		}),
 	}
 	c.Flags().StringVar(&session, "session", "", "session id of a folder (default: its name)")
 	c.Flags().BoolVar(&force, "force", false, "index every file of a folder anew, and let the session take another folder")
@@ -109,7 +104,7 @@ func follow(ctx context.Context, t terminal, server *client.Client, repo client.
 	last := repo
 	for event, err := range server.Events(ctx, repo.ID) {
 		if err != nil {
-			return explain(server, err)
+			return err
 		}
 		if event.Removed {
 			return codesage.Errorf(codesage.KindNotFound, "%s was removed", repo.Name)
@@ -128,7 +123,7 @@ func follow(ctx context.Context, t terminal, server *client.Client, repo client.
 	}
 	runs, err := server.Runs(ctx, repo.ID)
 	if err != nil {
-		return explain(server, err)
+		return err
 	}
 	return conclude(t, last, runs)
 }

@@ -21,7 +21,7 @@ func bridgeCommand(t terminal) *cobra.Command {
 		GroupID: "server",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a := readAsking(t.getenv)
+			a := readAddress(t.getenv)
 			level := slog.LevelInfo
 			if text := strings.TrimSpace(t.getenv("CODESAGE_MCP_LOG_LEVEL")); text != "" {
 				if err := level.UnmarshalText([]byte(pythonLevel(text))); err != nil {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"codesage"
 	"codesage/api/client"
 	"codesage/bridge"
@@ -20,19 +22,19 @@ import (
 // maxKeyFile bounds what is read of a key file.
 const maxKeyFile = 4096
 
-// asking is how the bridge and the command line reach a server.
-type asking struct {
+// address is how the bridge and the command line reach a server.
+type address struct {
 	url, key, keyFile string
 	user, password    string
 	insecure          bool
 }
 
-// readAsking reads it from the environment. A loopback server's key that the
+// readAddress reads it from the environment. A loopback server's key that the
 // environment lacks comes from the file that the server left in its data
 // folder.
-func readAsking(getenv func(string) string) asking {
+func readAddress(getenv func(string) string) address {
 	get := func(name string) string { return strings.TrimSpace(getenv(name)) }
-	a := asking{
+	a := address{
 		url:      get("MCP_SERVER_URL"),
 		key:      get("CODESAGE_API_KEY"),
 		user:     get("CODESAGE_BASIC_AUTH_USER"),
@@ -73,7 +75,7 @@ func readKeyFile(path string) string {
 
 // dial returns a client of the server that the environment names.
 func dial(t terminal) (*client.Client, error) {
-	a := readAsking(t.getenv)
+	a := readAddress(t.getenv)
 	return client.New(client.Config{
 		BaseURL:       a.url,
 		Key:           a.key,
@@ -82,6 +84,33 @@ func dial(t terminal) (*client.Client, error) {
 		AllowInsecure: a.insecure,
 	})
 }
+
+// asking returns a command's work: it dials the server, runs fn and words its
+// failures.
+func asking(t terminal, fn func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := dial(t)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return explain(c, fn(cmd.Context(), c, args))
+	}
+}
+
+// askingAbout is asking for the commands whose argument names a repository.
+func askingAbout(t terminal, fn func(ctx context.Context, c *client.Client, repo client.Repository) error) func(*cobra.Command, []string) error {
+	return asking(t, func(ctx context.Context, c *client.Client, args []string) error {
+		repo, err := find(ctx, c, args[0])
+		if err != nil {
+			return err
+		}
+		return fn(ctx, c, repo)
+	})
+}
+
+// oneRepository checks the argument of such a command.
+var oneRepository = arguments(1, "the name, session or id of one repository")
 
 // explain words a failure to ask the server for people.
 func explain(c *client.Client, err error) error {
@@ -126,7 +155,7 @@ func faults(e *client.StatusError) string {
 func find(ctx context.Context, c *client.Client, name string) (client.Repository, error) {
 	all, err := c.Repositories(ctx)
 	if err != nil {
-		return client.Repository{}, explain(c, err)
+		return client.Repository{}, err
 	}
 	id, notNumber := strconv.ParseInt(name, 10, 64)
 	i := slices.IndexFunc(all, func(r client.Repository) bool { return notNumber == nil && int64(r.ID) == id })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,25 +20,19 @@ func listCommand(t terminal) *cobra.Command {
 		Short:   "List the repositories",
 		GroupID: "client",
 		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			server, err := dial(t)
-			if err != nil {
+		RunE: asking(t, func(ctx context.Context, server *client.Client, _ []string) error {
+			all, err := server.Repositories(ctx)
+			switch {
+			case err != nil:
 				return err
-			}
-			defer server.Close()
-			all, err := server.Repositories(cmd.Context())
-			if err != nil {
-				return explain(server, err)
-			}
-			if asJSON {
+			case asJSON:
 				return writeJSON(t.out, all)
-			}
-			if len(all) == 0 {
+			case len(all) == 0:
 				_, err := fmt.Fprintln(t.out, "Nothing is indexed yet; add something with `codesage add <url|folder>`.")
 				return err
 			}
 			return writeRepositories(t.out, all)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"codesage/api/client"
 )
 
 func reprocessCommand(t terminal) *cobra.Command {
@@ -12,26 +15,18 @@ func reprocessCommand(t terminal) *cobra.Command {
 		Use:     "reprocess <name>",
 		Short:   "Refresh a repository",
 		GroupID: "client",
-		Args:    arguments(1, "the name, session or id of one repository"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			server, err := dial(t)
+		Args:    oneRepository,
+		RunE: askingAbout(t, func(ctx context.Context, server *client.Client, repo client.Repository) error {
+			repo, err := server.Reprocess(ctx, repo.ID)
 			if err != nil {
 				return err
-			}
-			defer server.Close()
-			repo, err := find(cmd.Context(), server, args[0])
-			if err != nil {
-				return err
-			}
-			if repo, err = server.Reprocess(cmd.Context(), repo.ID); err != nil {
-				return explain(server, err)
 			}
 			if noWait {
 				_, err := fmt.Fprintf(t.out, "%s is being refreshed\n", repo.Name)
 				return err
 			}
-			return follow(cmd.Context(), t, server, repo)
-		},
+			return follow(ctx, t, server, repo)
+		}),
 	}
 	c.Flags().BoolVar(&noWait, "no-wait", false, "return once the run waits in the queue")
 	return c
@@ -42,22 +37,13 @@ func removeCommand(t terminal) *cobra.Command {
 		Use:     "remove <name>",
 		Short:   "Remove a repository and its index; the source itself stays",
 		GroupID: "client",
-		Args:    arguments(1, "the name, session or id of one repository"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			server, err := dial(t)
-			if err != nil {
+		Args:    oneRepository,
+		RunE: askingAbout(t, func(ctx context.Context, server *client.Client, repo client.Repository) error {
+			if err := server.Remove(ctx, repo.ID); err != nil {
 				return err
 			}
-			defer server.Close()
-			repo, err := find(cmd.Context(), server, args[0])
-			if err != nil {
-				return err
-			}
-			if err := server.Remove(cmd.Context(), repo.ID); err != nil {
-				return explain(server, err)
-			}
-			_, err = fmt.Fprintf(t.out, "%s is removed\n", repo.Name)
+			_, err := fmt.Fprintf(t.out, "%s is removed\n", repo.Name)
 			return err
-		},
+		}),
 	}
 }

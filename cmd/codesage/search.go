@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,12 +22,7 @@ func searchCommand(t terminal) *cobra.Command {
 		Short:   "Search functions, classes, sections and blocks",
 		GroupID: "client",
 		Args:    arguments(-1, "the words to search"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			server, err := dial(t)
-			if err != nil {
-				return err
-			}
-			defer server.Close()
+		RunE: asking(t, func(ctx context.Context, server *client.Client, args []string) error {
 			wanted := map[string]any{"query": strings.Join(args, " "), "limit": limit}
 			for name, value := range map[string]string{"repository": repository, "language": language, "entity_type": entityType} {
 				if value != "" {
@@ -37,17 +33,17 @@ func searchCommand(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := server.CallTool(cmd.Context(), client.Call{Tool: "search_code", Arguments: raw})
+			answer, err := server.CallTool(ctx, client.Call{Tool: "search_code", Arguments: raw})
 			switch {
 			case err != nil:
-				return explain(server, err)
+				return err
 			case answer.IsError:
 				return errors.New(answer.Error)
 			case asJSON:
 				return writeJSON(t.out, answer.Result)
 			}
 			return writeHits(t.out, answer.Result)
-		},
+		}),
 	}
 	c.Flags().StringVar(&repository, "repository", "", "search this repository only")
 	c.Flags().StringVar(&language, "language", "", "a language label such as go or python")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -18,20 +19,11 @@ func statusCommand(t terminal) *cobra.Command {
 		Use:     "status <name>",
 		Short:   "Tell how a repository stands",
 		GroupID: "client",
-		Args:    arguments(1, "the name, session or id of one repository"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			server, err := dial(t)
+		Args:    oneRepository,
+		RunE: askingAbout(t, func(ctx context.Context, server *client.Client, repo client.Repository) error {
+			runs, err := server.Runs(ctx, repo.ID)
 			if err != nil {
 				return err
-			}
-			defer server.Close()
-			repo, err := find(cmd.Context(), server, args[0])
-			if err != nil {
-				return err
-			}
-			runs, err := server.Runs(cmd.Context(), repo.ID)
-			if err != nil {
-				return explain(server, err)
 			}
 			if asJSON {
 				return writeJSON(t.out, struct {
@@ -41,7 +33,7 @@ func statusCommand(t terminal) *cobra.Command {
 			}
 			writeStatus(t.out, repo, runs)
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
@@ -51,6 +43,9 @@ func writeStatus(out io.Writer, repo client.Repository, runs []client.Run) {
 	fmt.Fprintf(out, "%s (id %d, session %s): %s\n", repo.Name, repo.ID, repo.Session, repo.Status)
 	if repo.URL != "" {
 		fmt.Fprintf(out, "  url        %s\n", repo.URL)
+	}
+	if repo.Branch != "" {
+		fmt.Fprintf(out, "  branch     %s\n", repo.Branch)
 	}
 	if repo.CommitSHA != "" {
 		fmt.Fprintf(out, "  commit     %s\n", repo.CommitSHA)
