@@ -181,7 +181,7 @@ func caseLargeFolder(t *testing.T, server *gittest.Server) (*Source, error) {
 	blob := gittest.Name("blob", 1, strings.NewReader("x"))
 	var tree bytes.Buffer
 	for i := 0; tree.Len() < maxTreeBytes-100; i++ {
-		fmt.Fprintf(&tree, "100644 %x\x00", i)
+		fmt.Fprintf(&tree, "100644 %020x\x00", i)
 		tree.Write(blob[:])
 	}
 	return packOf(t, server, tree.Bytes(), gittest.Bytes(gittest.PackBlob, []byte("x"))), nil

@@ -45,9 +45,10 @@ const (
 
 // Limits of a repository that no setting changes.
 const (
-	MaxObjectBytes = 64 << 20  // of one object, unpacked
-	MaxObjects     = 500_000   // in one pack
-	MaxEntries     = 1_000_000 // files, folders, links in one tree
+	MaxObjectBytes = 64 << 20 // of one object, unpacked
+	MaxObjects     = 500_000  // in one pack
+	MaxEntries     = 400_000  // files, folders, links in one tree
+	MaxPathBytes   = 64 << 20 // of the paths of one tree together
 )
 
 // tempPrefix begins the names of the temporary files, for SweepTemp.

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,16 +34,17 @@ const (
 	lfsMaxSize = 1024
 )
 
-var errTreeSize = fmt.Errorf("the tree has more than %d entries", MaxEntries)
+var errTreeSize = fmt.Errorf("it has too many files (limit %d, and %d MB of paths)", MaxEntries, MaxPathBytes>>20)
 
 // walk is one pass over a tree. A folder may stand in a tree any number of
 // times, so a few objects can make a tree without end: entries are counted, and
-// so are the bytes of the folders that are open.
+// so are the bytes of their paths and of the folders that are open.
 type walk struct {
 	c       *checkout
 	file    func(source.File) error
 	skip    func(codesage.Skip) error
 	entries int
+	paths   int
 	open    int64
 }
 
@@ -71,6 +73,9 @@ func (w *walk) folder(ctx context.Context, prefix string, hash plumbing.Hash) er
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if w.paths += len(prefix) + len(e.Name); w.paths > MaxPathBytes {
+			return w.fault(errTreeSize)
 		}
 		path := prefix + e.Name
 		if !validName(e.Name) || len(path) > maxPath || sortName(e) == last {
@@ -177,12 +182,17 @@ func validName(name string) bool {
 }
 
 // shown returns a path that is not plain in a form that can be printed and
-// stored.
+// stored. A path that had to be changed for it ends in a hash, so that no two are
+// shown alike.
 func shown(path string) string {
 	quoted := strconv.Quote(path)
 	quoted = quoted[1 : len(quoted)-1]
 	if runes := []rune(quoted); len(runes) > maxShown {
-		return string(runes[:maxShown]) + "…"
+		quoted = string(runes[:maxShown]) + "…"
 	}
-	return quoted
+	if quoted == path {
+		return path
+	}
+	sum := sha256.Sum256([]byte(path))
+	return fmt.Sprintf("%s#%x", quoted, sum[:4])
 }
