@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 
@@ -11,6 +12,13 @@ import (
 // baseInMemory is the size up to which the base of a delta is read into memory
 // as a whole.
 const baseInMemory = 1 << 20
+
+// Work on a delta.
+const (
+	deltaBuffer = 32 << 10 // what is read of a large base, and written, at a time
+	looks       = 1 << 10  // instructions after which the context is looked at
+	looksBytes  = 4 << 20  // bytes likewise
+)
 
 var errDelta = errors.New("malformed delta")
 
@@ -65,9 +73,19 @@ func (u *unpacker) resolveAll() error {
 			delete(u.named, hash)
 			lists = append(lists, first)
 		}
+		var from io.ReaderAt // read once for all that is built on it
 		for _, child := range lists {
 			for ; child >= 0; child = u.entries[child].next {
-				if err := u.apply(base, child); err != nil {
+				if err := u.ctx.Err(); err != nil {
+					return err
+				}
+				if from == nil {
+					var err error
+					if from, err = u.baseReader(u.entries[base]); err != nil {
+						return err
+					}
+				}
+				if err := u.apply(base, child, from); err != nil {
 					return err
 				}
 				ready = append(ready, child)
@@ -82,13 +100,10 @@ func (u *unpacker) resolveAll() error {
 	return nil
 }
 
-// apply turns the delta of entry child into its content.
-func (u *unpacker) apply(base, child int32) error {
+// apply turns the delta of entry child into its content; from is that of the
+// base.
+func (u *unpacker) apply(base, child int32, from io.ReaderAt) error {
 	b, e := u.entries[base], &u.entries[child]
-	from, err := u.baseReader(b)
-	if err != nil {
-		return err
-	}
 	delta := bufio.NewReaderSize(io.NewSectionReader(u.heap, e.offset, e.size), 4<<10)
 	baseSize, err := readSize(delta)
 	if err != nil || baseSize != b.size {
@@ -98,8 +113,15 @@ func (u *unpacker) apply(base, child int32) error {
 		return err
 	}
 	offset, hasher := u.heap.size(), plumbing.NewHasher(b.typ, e.result)
-	p := patch{to: onlyWriter{io.MultiWriter(u.heap, hasher)}, base: from, baseSize: b.size, left: e.result, buf: u.copies}
+	if u.made == nil {
+		u.made, u.window = bufio.NewWriterSize(nil, deltaBuffer), make([]byte, deltaBuffer)
+	}
+	u.made.Reset(onlyWriter{io.MultiWriter(u.heap, hasher)})
+	p := patch{ctx: u.ctx, to: u.made, window: u.window[:0], base: from, baseSize: b.size, left: e.result, buf: u.copies}
 	if err := p.run(delta); err != nil {
+		return err
+	}
+	if err := u.made.Flush(); err != nil {
 		return err
 	}
 	e.typ, e.offset, e.size, e.hash = b.typ, offset, e.result, hasher.Sum()
@@ -131,17 +153,28 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 
 // patch carries out the instructions of a delta.
 type patch struct {
-	to       io.Writer
+	ctx      context.Context
+	to       *bufio.Writer
 	base     io.ReaderAt
 	baseSize int64
 	left     int64 // bytes still to be made
 	buf      []byte
+
+	copied int64  // bytes copied since ctx was looked at
+	window []byte // the part of the base that short copies read from
+	from   int64  // where it is in the base
 }
 
 // run reads instructions to their end and checks that they make exactly what
 // the delta declared.
 func (p *patch) run(delta *bufio.Reader) error {
-	for {
+	for n := 1; ; n++ {
+		if n%looks == 0 || p.copied > looksBytes {
+			if err := p.ctx.Err(); err != nil {
+				return err
+			}
+			p.copied = 0
+		}
 		op, err := delta.ReadByte()
 		switch {
 		case errors.Is(err, io.EOF) && p.left == 0:
@@ -186,7 +219,32 @@ func (p *patch) copyBase(op byte, delta io.ByteReader) error {
 	if offset+size > p.baseSize {
 		return errDelta
 	}
-	return p.copyFrom(io.NewSectionReader(p.base, offset, size), size)
+	if size > deltaBuffer/4 {
+		return p.copyFrom(io.NewSectionReader(p.base, offset, size), size)
+	}
+	if p.left -= size; p.left < 0 {
+		return errDelta
+	}
+	data, err := p.short(offset, size)
+	if err == nil {
+		_, err = p.to.Write(data)
+	}
+	return err
+}
+
+// short returns a short part of the base. What is in memory is not read anew.
+func (p *patch) short(offset, size int64) ([]byte, error) {
+	if m, ok := p.base.(memory); ok {
+		return m[offset : offset+size], nil
+	}
+	if offset < p.from || offset+size > p.from+int64(len(p.window)) {
+		p.window, p.from = p.window[:min(deltaBuffer, p.baseSize-offset)], offset
+		if _, err := p.base.ReadAt(p.window, offset); err != nil {
+			p.window = p.window[:0]
+			return nil, err
+		}
+	}
+	return p.window[offset-p.from:][:size], nil
 }
 
 // copyFrom copies size bytes of a reader.
@@ -194,7 +252,8 @@ func (p *patch) copyFrom(r io.Reader, size int64) error {
 	if p.left -= size; p.left < 0 {
 		return errDelta
 	}
-	n, err := io.CopyBuffer(p.to, io.LimitReader(r, size), p.buf)
+	p.copied += size
+	n, err := io.CopyBuffer(onlyWriter{p.to}, io.LimitReader(r, size), p.buf)
 	if err == nil && n != size {
 		return errDelta
 	}

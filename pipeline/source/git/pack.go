@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"compress/zlib"
 	"context"
 	"encoding/binary"
@@ -75,6 +76,8 @@ type unpacker struct {
 	named  map[plumbing.Hash]int32 // first delta on a base that is given by name
 	copies []byte
 	base   []byte
+	made   *bufio.Writer
+	window []byte
 }
 
 // unpack reads a pack to its end and puts its objects into a heap. Memory use
