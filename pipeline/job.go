@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"sync"
@@ -106,12 +107,39 @@ func (j *job) enter(phase codesage.Phase) {
 	j.update(func(p *codesage.Progress) { p.Phase = phase })
 }
 
-// skip counts a file that is left out, or kept as text only.
-func (j *job) skip(s codesage.Skip) {
+// Bounds of what is stored of the files that a run left out. All are counted;
+// those beyond have no row.
+const (
+	maxSkips    = 10_000 // of one reason
+	maxSkipPath = 1_024
+)
+
+// skip counts a file that is left out, or kept as text only, and returns how
+// many wait to be stored.
+func (j *job) skip(s codesage.Skip) (pending int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.skipped[s.Reason]++
+	switch {
+	case s.Reason.Indexed(): // the next run reads these rows
+	case j.skipped[s.Reason] > maxSkips:
+		return len(j.pending)
+	default:
+		s.Path = skipPath(s.Path)
+	}
 	j.pending = append(j.pending, s)
+	return len(j.pending)
+}
+
+// skipPath cuts a path that is too long for a row; a hash keeps it apart from
+// others with the same beginning.
+func skipPath(path string) string {
+	if len(path) <= maxSkipPath {
+		return path
+	}
+	sum := sha256.Sum256([]byte(path))
+	end := fmt.Sprintf("…#%x", sum[:4])
+	return strings.ToValidUTF8(path[:maxSkipPath-len(end)], "") + end
 }
 
 // flushSkips stores the skips that have gathered.

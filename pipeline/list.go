@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"codesage"
-	"codesage/pipeline/source"
 )
 
 const page = 5000 // rows read at a time
@@ -20,16 +19,13 @@ func (j *job) list(ctx context.Context) (err error) {
 	if err := j.readBase(ctx); err != nil {
 		return err
 	}
-	var listed []source.File
-	err = j.checkout.List(ctx,
-		func(f source.File) error { listed = append(listed, f); return nil },
-		func(s codesage.Skip) error { j.skip(s); return nil })
-	if err != nil {
+	files := selection{limits: j.Limits[j.repo.Source], leave: func(s codesage.Skip) error { return j.leave(ctx, s) }}
+	if err := j.checkout.List(ctx, files.add, files.leave); err != nil {
 		return fmt.Errorf("list files: %w", err)
 	}
-	selected, skips := Select(listed, j.Limits[j.repo.Source])
-	for _, s := range skips {
-		j.skip(s)
+	selected, err := files.choose(ctx)
+	if err != nil {
+		return fmt.Errorf("select files: %w", err)
 	}
 	var bytes int64
 	for _, f := range selected {
@@ -40,6 +36,15 @@ func (j *job) list(ctx context.Context) (err error) {
 	}
 	j.selected = selected
 	j.update(func(p *codesage.Progress) { p.TotalFiles, p.Bytes = len(selected), bytes })
+	return j.flushSkips(ctx)
+}
+
+// leave notes a file that is left out, and stores those that have gathered, so
+// that a tree full of them is not held in memory.
+func (j *job) leave(ctx context.Context, s codesage.Skip) error {
+	if j.skip(s) < textBatchFiles {
+		return nil
+	}
 	return j.flushSkips(ctx)
 }
 

@@ -30,6 +30,22 @@ func listing(paths ...string) []source.File {
 	return files
 }
 
+// choose makes a selection of files.
+func choose(t *testing.T, files []source.File, l Limits) (selected []source.File, skips []codesage.Skip) {
+	t.Helper()
+	s := selection{limits: l, leave: func(s codesage.Skip) error { skips = append(skips, s); return nil }}
+	for _, f := range files {
+		if err := s.add(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	selected, err := s.choose(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return selected, skips
+}
+
 // show writes a selection as text.
 func show(selected []source.File, skips []codesage.Skip) (paths, left []string) {
 	for _, f := range selected {
@@ -132,7 +148,7 @@ func TestSelect(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			paths, skips := show(Select(tc.files, tc.limits))
+			paths, skips := show(choose(t, tc.files, tc.limits))
 			if diff := cmp.Diff(tc.want, paths); diff != "" {
 				t.Errorf("selected files differ (-want +got):\n%s", diff)
 			}
@@ -158,7 +174,7 @@ func TestSelectKeepsItsPromisesOnRandomTrees(t *testing.T) {
 		}
 		files := listing(slices.Collect(maps.Keys(names))...)
 		l := Limits{MaxFiles: r.IntN(40), MaxBytes: int64(r.IntN(4000)), MaxFileBytes: 250, Generated: r.IntN(2) == 0}
-		selected, skips := Select(files, l)
+		selected, skips := choose(t, files, l)
 		var bytes int64
 		for _, f := range selected {
 			bytes += f.Size
@@ -171,7 +187,7 @@ func TestSelectKeepsItsPromisesOnRandomTrees(t *testing.T) {
 		case !slices.IsSortedFunc(selected, func(a, b source.File) int { return strings.Compare(a.Path, b.Path) }):
 			t.Fatalf("not in order: %v", selected)
 		}
-		again, _ := Select(files, l)
+		again, _ := choose(t, files, l)
 		if diff := cmp.Diff(selected, again); diff != "" {
 			t.Fatalf("two selections differ:\n%s", diff)
 		}
@@ -180,7 +196,7 @@ func TestSelectKeepsItsPromisesOnRandomTrees(t *testing.T) {
 				continue
 			}
 			for _, f := range selected {
-				if preferenceOf(s.Path).compare(preferenceOf(f.Path)) < 0 && l.MaxBytes == 0 {
+				if preferenceOf(s.Path, true).compare(preferenceOf(f.Path, true)) < 0 && l.MaxBytes == 0 {
 					t.Fatalf("%s was left out for %s", s.Path, f.Path)
 				}
 			}

@@ -13,11 +13,31 @@ import (
 // wrote it.
 const generatedSniff = 1 << 20
 
+// sniffPath is how much of either end of a long path is looked at: hostile
+// repositories have paths of kilobytes, and every rule here reads all of them.
+const sniffPath = 256
+
+// bounded returns a path without the middle that is not looked at.
+func bounded(name string) string {
+	if len(name) <= 2*sniffPath {
+		return name
+	}
+	head, tail := name[:sniffPath], name[len(name)-sniffPath:]
+	if i := strings.LastIndexByte(head, '/'); i >= 0 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '/'); i >= 0 {
+		tail = tail[i+1:]
+	}
+	return head + "/" + tail
+}
+
 // Vendored reports whether a path lies where the code of others is kept.
-func Vendored(name string) bool { return enry.IsVendor(name) }
+func Vendored(name string) bool { return enry.IsVendor(bounded(name)) }
 
 // Test reports whether a path is a test or lies among tests.
 func Test(name string) bool {
+	name = bounded(name)
 	return enry.IsTest(name) || testFolder.MatchString(name) || testFile.MatchString(base(name))
 }
 
@@ -52,6 +72,7 @@ var minifiedName = regexp.MustCompile(`(?i)[.-]min\.(?:js|mjs|cjs|css|html?)$|\.
 // one, or one that says so in its first lines. Without content only the name
 // decides.
 func Generated(name string, content []byte) bool {
+	name = bounded(name)
 	if LockFile(name) || minifiedName.MatchString(name) {
 		return true
 	}
