@@ -42,6 +42,7 @@ type Run struct {
 	Path       string // folder: where the files are read; the repository's once this run is published
 	Options    IndexOptions
 	Attempt    int // how often it was taken up; with the id it fences late workers
+	Crashes    int // how many of those attempts stopped beating: their server died, or was cut off
 	Priority   Priority
 
 	Commit         string // the commit that was listed; empty for a folder outside git

@@ -21,6 +21,11 @@ import (
 // second.
 const reportInterval = 400 * time.Millisecond
 
+// maxCrashes is after how many attempts that killed their server a run is given
+// up, so that no repository does so for ever. Attempts that were handed back do
+// not count.
+const maxCrashes = 15
+
 // indexer is pipeline.Pipeline.
 type indexer interface {
 	Run(ctx context.Context, repo codesage.Repository, run codesage.Run, report func(codesage.Progress)) error
@@ -65,6 +70,9 @@ func (w *Worker) Handle(ctx context.Context, id codesage.RunID) error {
 		return nil
 	}
 	log := w.Log.With("run", run.ID, "repository", repo.Name, "attempt", run.Attempt)
+	if run.Crashes >= maxCrashes {
+		return w.condemn(ctx, log, run)
+	}
 	if repo.TextRun == run.ID {
 		return w.resume(ctx, repo, run)
 	}
@@ -180,6 +188,19 @@ func (w *Worker) end(ctx context.Context, log *slog.Logger, run codesage.Run, la
 	log.Warn("run failed", "err", err, "cause", errors.Unwrap(err))
 	failed := w.Store.FailRun(ctx, run, last, reason(err))
 	if failed != nil && !errors.Is(failed, codesage.ErrConflict) && !errors.Is(failed, codesage.ErrNotFound) {
+		log.Error("record that the run failed", "err", failed)
+	}
+	return err
+}
+
+// condemn gives up a run that keeps killing the server.
+func (w *Worker) condemn(ctx context.Context, log *slog.Logger, run codesage.Run) error {
+	if w.Sweeper != nil {
+		defer w.Sweeper.Soon()
+	}
+	err := codesage.Errorf(codesage.KindInternal, "Indexing crashed the server %d times; see the log", run.Crashes)
+	log.Error("run given up", "err", err)
+	if failed := w.Store.FailRun(ctx, run, codesage.Progress{}, err.Error()); failed != nil {
 		log.Error("record that the run failed", "err", failed)
 	}
 	return err

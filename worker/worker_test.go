@@ -79,6 +79,49 @@ func TestAnInterruptedFirstRunIsReplacedInOneStep(t *testing.T) {
 	}
 }
 
+// TestARunThatKillsTheServerIsGivenUp starts the server again and again: a run
+// during which it died each time fails at last, one that was handed back does
+// not.
+func TestARunThatKillsTheServerIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		crash bool
+		want  codesage.Status
+	}{{"it dies", true, codesage.StatusFailed}, {"it shuts down", false, codesage.StatusCompleted}} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			w, run := newWorker(t, func(ctx context.Context, _ codesage.Run, rows store.Writer) error {
+				return rows.Publish(ctx, codesage.Outcome{})
+			})
+			sweeper := &worker.Sweeper{Store: w.Store, Queue: w.Queue, Log: w.Log}
+			for range 15 {
+				taken, err := w.Store.StartRun(ctx, run.ID, time.Now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !tc.crash {
+					if err := w.Store.ReleaseRun(ctx, taken); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := sweeper.Adopt(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = w.Handle(ctx, run.ID)
+			got, err := w.Store.Run(ctx, run.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != tc.want || tc.crash && got.Error != "Indexing crashed the server 15 times; see the log" {
+				t.Errorf("the run is %s: %q", got.Status, got.Error)
+			}
+		})
+	}
+}
+
 func TestAFailedRunSaysWhy(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

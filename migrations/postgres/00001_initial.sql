@@ -39,6 +39,7 @@ CREATE TABLE runs (
     path            BYTEA       NOT NULL, -- the repository's once the run is published
     options         TEXT        NOT NULL, -- likewise
     attempt         BIGINT      NOT NULL DEFAULT 0,
+    crashes         BIGINT      NOT NULL DEFAULT 0, -- attempts that were never ended
     priority        TEXT        NOT NULL,
     commit_sha      TEXT        NOT NULL DEFAULT '',
     total_files     BIGINT      NOT NULL DEFAULT 0,

@@ -37,6 +37,7 @@ CREATE TABLE runs (
     path            TEXT    NOT NULL, -- the repository's once the run is published
     options         TEXT    NOT NULL, -- likewise
     attempt         INTEGER NOT NULL DEFAULT 0,
+    crashes         INTEGER NOT NULL DEFAULT 0, -- attempts that were never ended
     priority        TEXT    NOT NULL,
     commit_sha      TEXT    NOT NULL DEFAULT '',
     total_files     INTEGER NOT NULL DEFAULT 0,

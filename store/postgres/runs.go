@@ -169,7 +169,7 @@ func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silentSince tim
 		at := now()
 		if _, err := tx.Exec(ctx, `
 			UPDATE runs
-			SET status = $1, phase = $2, attempt = attempt + 1, commit_sha = '',
+			SET status = $1, phase = $2, attempt = attempt + 1, crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END, commit_sha = '',
 				total_files = 0, processed_files = 0, text_files = 0, kept_files = 0, parsed_files = 0,
 				entities = 0, bytes = 0, skipped = '{}', peak_memory = 0,
 				started_at = $3, heartbeat_at = $3
@@ -308,7 +308,7 @@ func oneRun(ctx context.Context, tx pgx.Tx, id codesage.RunID) (codesage.Run, er
 // there. The condition may go on with the clauses that follow a WHERE.
 func selectRuns(ctx context.Context, tx pgx.Tx, condition string, args ...any) ([]codesage.Run, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT r.id, r.repository_id, r.status, r.phase, r.trigger, r.force, r.path, r.options, r.attempt, r.priority, r.commit_sha,
+		SELECT r.id, r.repository_id, r.status, r.phase, r.trigger, r.force, r.path, r.options, r.attempt, r.crashes, r.priority, r.commit_sha,
 			r.total_files, r.processed_files, r.text_files, r.kept_files, r.parsed_files, r.entities, r.bytes,
 			r.skipped, r.peak_memory, r.language, r.framework, r.error, r.notice,
 			r.created_at, r.started_at, r.heartbeat_at, r.finished_at
@@ -325,7 +325,7 @@ func scanRun(row pgx.CollectableRow) (codesage.Run, error) {
 	var r codesage.Run
 	var options, skipped string
 	var path []byte
-	if err := row.Scan(&r.ID, &r.Repository, &r.Status, &r.Phase, &r.Trigger, &r.Force, &path, &options, &r.Attempt, &r.Priority, &r.Commit,
+	if err := row.Scan(&r.ID, &r.Repository, &r.Status, &r.Phase, &r.Trigger, &r.Force, &path, &options, &r.Attempt, &r.Crashes, &r.Priority, &r.Commit,
 		&r.TotalFiles, &r.ProcessedFiles, &r.TextFiles, &r.KeptFiles, &r.ParsedFiles, &r.Entities, &r.Bytes,
 		&skipped, &r.PeakMemory, &r.Language, &r.Framework, (*escaped)(&r.Error), (*escaped)(&r.Notice),
 		(*moment)(&r.CreatedAt), (*moment)(&r.StartedAt), (*moment)(&r.HeartbeatAt), (*moment)(&r.FinishedAt)); err != nil {

@@ -63,6 +63,7 @@ var runPromises = []promise{
 		again, err := s.StartRun(s.Context(), run.ID, farAhead())
 		s.must(err)
 		s.same("attempt", again.Attempt, 2)
+		s.same("crashes", again.Crashes, 1)
 	}},
 	{"a run that has ended or is not the newest is not taken up", func(s *suite) {
 		r, first := s.create(folder("a"))
@@ -118,7 +119,9 @@ var runPromises = []promise{
 		got, err := s.Store.Run(s.Context(), run.ID)
 		s.must(err)
 		s.same("status", got.Status, codesage.StatusPending)
-		s.same("attempt", s.start(run.ID).Attempt, 2)
+		again := s.start(run.ID)
+		s.same("attempt", again.Attempt, 2)
+		s.same("crashes", again.Crashes, 0)
 	}},
 	{"unfinished are those that wait and those whose heart stands still", func(s *suite) {
 		_, waiting := s.create(folder("waiting"))
