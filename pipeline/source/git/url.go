@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"codesage"
@@ -169,6 +170,9 @@ func splitPath(host, path string) (repo, branch, reason string) {
 	}
 	last := len(segments) - 1
 	segments[last] = strings.TrimSuffix(segments[last], ".git")
+	if strings.HasSuffix(segments[last], ".git") { // no host has such a name, and the stored URL would lose it
+		return "", "", reasonPath
+	}
 	if !validPath(host, segments) {
 		return "", "", reasonPath
 	}
@@ -265,8 +269,8 @@ func refuseURL(reason, text string) error {
 }
 
 // Redact returns a URL fit for messages: without what could be a user, a
-// password, a query or a fragment, without control characters, and cut to 200
-// characters.
+// password, a query or a fragment, without characters that control a terminal or
+// the direction of text, and cut to 200 characters.
 func Redact(text string) string {
 	scheme := ""
 	if i := strings.Index(text, "://"); i >= 0 && i <= 16 {
@@ -274,14 +278,16 @@ func Redact(text string) string {
 	}
 	// A password may itself hold "/", "?" or "#": only the last @ is sure to
 	// be behind it.
-	if i := strings.LastIndex(text, "@"); i >= 0 {
-		text = text[i+1:]
+	for _, at := range []string{"@", "%40"} {
+		if i := strings.LastIndex(text, at); i >= 0 {
+			text = text[i+len(at):]
+		}
 	}
 	if i := strings.IndexAny(text, "?#"); i >= 0 {
 		text = text[:i]
 	}
 	text = strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r == utf8.RuneError {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError {
 			return '?'
 		}
 		return r

@@ -106,6 +106,11 @@ func TestParseURLRefuses(t *testing.T) {
 		{"https://github.com/octo/..", reasonPath, "https://github.com/octo/.."},
 		{"https://github.com/octo/.git", reasonPath, "https://github.com/octo/.git"},
 		{"https://github.com/octo/%2e%2e", reasonPath, "https://github.com/octo/%2e%2e"},
+		{"https://github.com/octo/demo.git.git", reasonPath, "https://github.com/octo/demo.git.git"},
+		{"https://code.example.org/o/demo.git.git/", reasonPath, "https://code.example.org/o/demo.git.git/"},
+		{"https://bob:S3cr3tTok%40github.com/octo", reasonPort, "https://github.com/octo"},
+		{"https://bob:S3cr3tTok%40github.com/octo@demo", reasonPort, "https://demo"},
+		{"https://github.com/\u202eoctc\u2066", reasonPath, "https://github.com/?octc?"},
 		{"https://github.com/octo/-x", reasonPath, "https://github.com/octo/-x"},
 		{"https://gitlab.com/g/p/-/blob/main/x", reasonPath, "https://gitlab.com/g/p/-/blob/main/x"},
 		{"https://bitbucket.org/a/b/c", reasonPath, "https://bitbucket.org/a/b/c"},
@@ -164,7 +169,7 @@ func TestBranchNamesAreThoseOfGit(t *testing.T) {
 
 func FuzzParseURL(f *testing.F) {
 	for _, s := range []string{
-		"https://github.com/octo/demo/tree/dev", "git@gitlab.com:a/b/c.git", "http://0x7f000001/x.git", "https://u:p@h/x/y?z#f",
+		"https://github.com/octo/demo/tree/dev", "git@gitlab.com:a/b/c.git", "http://0x7f000001/x.git", "https://u:p@h/x/y?z#f", "https://github.com/o/r.git.git",
 		"https://[::ffff:7f00:1]/a/b", "https://bitbucket.org/a/b/src/c%2fd", "https://gitlab.x/a/b/-/tree/%00", "https://a/b/c\\@d",
 	} {
 		f.Add(s, "main")
