@@ -127,3 +127,23 @@ func TestBridgeAndServerShowClientsTheSameName(t *testing.T) {
 		}
 	}
 }
+
+func TestPrivateHostsAreNames(t *testing.T) {
+	for _, text := range []string{
+		"10.0.0.5", "[fd00::1]", "fd00::1", "https://git.corp", "git.corp:8443", "*.corp", "git.corp/x", "localhost", "a.localhost", "127.1", "git.corp.", "a b", "git.corp,10.0.0.5", "-a",
+	} {
+		if _, err := Load(env("CODESAGE_PRIVATE_HOSTS", text)); err == nil || !strings.Contains(err.Error(), "CODESAGE_PRIVATE_HOSTS="+text) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	c, err := Load(env("CODESAGE_PRIVATE_HOSTS", "Git.Corp, gitlab ,git_lab.intra-net.example,"))
+	if err != nil || strings.Join(c.PrivateHosts, " ") != "git.corp gitlab git_lab.intra-net.example" {
+		t.Errorf("%q, %v", c.PrivateHosts, err)
+	}
+}
+
+func TestTheGitProxySpeaksHTTP(t *testing.T) {
+	if _, err := Load(env("CODESAGE_GIT_PROXY", "socks5://proxy:1")); err == nil || !strings.Contains(err.Error(), "must begin with http:// or https://") {
+		t.Errorf("got %v", err)
+	}
+}

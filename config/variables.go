@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -47,8 +48,8 @@ var Variables = []Variable{
 	{"RATE_LIMIT_DEFAULT", "100/minute", "other requests a minute for each client address", false, rate(func(c *Config) *int { return &c.RateLimitDefault })},
 	{"GITHUB_TOKEN", "", "token for github.com: private repositories and a higher rate limit", true, str(func(c *Config) *string { return &c.GitHubToken })},
 	{"GITHUB_API_URL", "https://api.github.com", "GitHub's REST API", false, address(func(c *Config) *string { return &c.GitHubAPIURL }, "https", "http")},
-	{"CODESAGE_PRIVATE_HOSTS", "", "git host names that may have private addresses; comma-separated", false, list(func(c *Config) *[]string { return &c.PrivateHosts })},
-	{"CODESAGE_GIT_PROXY", "", "proxy for git hosts; those of the environment are not used", true, address(func(c *Config) *string { return &c.GitProxy }, "http", "https", "socks5")},
+	{"CODESAGE_PRIVATE_HOSTS", "", "git host names that may have private addresses; comma-separated", false, hostNames(func(c *Config) *[]string { return &c.PrivateHosts })},
+	{"CODESAGE_GIT_PROXY", "", "proxy for git hosts; those of the environment are not used", true, address(func(c *Config) *string { return &c.GitProxy }, "http", "https")},
 	{"CODESAGE_LOCAL_ROOTS", "", "folders below which local folders may be indexed, separated by " + string(os.PathListSeparator) + "; default: any when bound to loopback, else none", false, paths},
 	{"INDEX_MAX_FILES", "1000", "files of a git repository; 0 = no limit", false, number(math.MaxInt32, func(c *Config) *int { return &c.IndexMaxFiles })},
 	{"INDEX_MAX_BYTES", "100MB", "bytes of a git repository; 0 = no limit", false, size(func(c *Config) *int64 { return &c.IndexMaxBytes })},
@@ -179,6 +180,36 @@ func list(field func(*Config) *[]string) func(*Config, string) error {
 		return nil
 	}
 }
+
+// hostNames is a list of names without scheme, port or wildcard. An address is
+// none: a git URL with a private one is refused whatever is allowed.
+func hostNames(field func(*Config) *[]string) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		var names []string
+		if err := list(func(*Config) *[]string { return &names })(c, text); err != nil {
+			return err
+		}
+		for _, name := range names {
+			name = strings.ToLower(name)
+			_, err := netip.ParseAddr(strings.Trim(name, "[]"))
+			switch {
+			case err == nil:
+				return fmt.Errorf("%q is an address; name the host, as git URLs do", name)
+			case name == "localhost" || strings.HasSuffix(name, ".localhost"):
+				return fmt.Errorf("%q is never a git host; use another name of the machine", name)
+			case !hostName.MatchString(name) || onlyNumber.MatchString(name):
+				return fmt.Errorf("%q is not a host name such as git.example.org, without scheme, port, path or wildcard", name)
+			}
+			*field(c) = append(*field(c), name)
+		}
+		return nil
+	}
+}
+
+var (
+	hostName   = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
+	onlyNumber = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`) // as a last label, which resolvers take for an address
+)
 
 func address(field func(*Config) *string, schemes ...string) func(*Config, string) error {
 	return func(c *Config, text string) error {
