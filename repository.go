@@ -2,6 +2,7 @@ package codesage
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -109,7 +110,11 @@ func (r *Repository) ErrorMessage() string {
 	case r.Latest == nil || r.Latest.Going():
 		return ""
 	case r.Latest.Status == StatusFailed && r.Published != nil:
-		return fmt.Sprintf("Refresh failed: %s; serving the index of %s", r.Latest.Error, r.Published.label())
+		message := fmt.Sprintf("Refresh failed: %s; serving the index of %s", strings.TrimSuffix(r.Latest.Error, "."), r.Published.label())
+		if r.Published.Notice != "" {
+			message += ". " + r.Published.Notice
+		}
+		return message
 	case r.Latest.Status == StatusFailed:
 		return r.Latest.Error
 	}
