@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -33,6 +34,7 @@ func (s *server) webhook(c *gin.Context) {
 		return
 	}
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxWebhookBody)
+	c.Request.RemoteAddr = net.JoinHostPort(client(c).addr, "0") // as trusted proxies tell it
 	s.Webhooks.ServeHTTP(c.Writer, c.Request)
 }
 

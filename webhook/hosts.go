@@ -22,6 +22,10 @@ type host struct {
 	// plausible refuses what can't be genuine before the body is read.
 	plausible func(header http.Header, secret string) bool
 
+	// proves reports whether the header alone shows that the sender knows the
+	// secret.
+	proves func(header http.Header, secret string) bool
+
 	// genuine reports whether the sender knows the secret.
 	genuine func(header http.Header, secret string, body []byte) bool
 
@@ -36,6 +40,7 @@ var hosts = map[string]host{
 	"gitlab": {
 		name:      "gitlab",
 		plausible: hasToken,
+		proves:    hasToken,
 		genuine:   func(h http.Header, secret string, _ []byte) bool { return hasToken(h, secret) },
 		pushes:    gitlab,
 	},
@@ -55,6 +60,7 @@ func signedBy(name, header string, pushes func(http.Header, []byte) ([]catalog.P
 		plausible: func(h http.Header, _ string) bool {
 			return signature(h.Get(header)) != nil
 		},
+		proves: func(http.Header, string) bool { return false },
 		genuine: func(h http.Header, secret string, body []byte) bool {
 			mac := hmac.New(sha256.New, []byte(secret))
 			_, _ = mac.Write(body)

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"strconv"
 	"time"
 
 	"codesage"
@@ -28,12 +29,9 @@ const (
 	// maxBody is the size at which GitHub itself gives a delivery up.
 	maxBody = 25 << 20
 
-	// readTime is how long a body may take. Hosts wait 10 s for the answer.
-	readTime = 10 * time.Second
-
-	// maxBodies bounds the bodies that are read at the same time, whose senders
-	// have not shown yet that they know the secret.
-	maxBodies = 4
+	// readTime is how long a body may wait for its turn, and then take. Hosts wait
+	// 10 s for the answer.
+	readTime = 5 * time.Second
 )
 
 // pusher is catalog.Catalog.
@@ -47,7 +45,7 @@ type Handler struct {
 	secret  string
 	catalog pusher
 	log     *slog.Logger
-	slots   chan struct{}
+	gate    *gate
 }
 
 // New returns the handler of a secret, which must not be empty: without one
@@ -56,12 +54,15 @@ func New(secret string, c pusher, log *slog.Logger) *Handler {
 	if secret == "" {
 		panic("webhook: no secret")
 	}
-	return &Handler{secret: secret, catalog: c, log: log, slots: make(chan struct{}, maxBodies)}
+	return &Handler{secret: secret, catalog: c, log: log, gate: newGate()}
 }
 
 // ServeHTTP implements http.Handler. The last segment of the path names the
 // host.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// What is refused unread must not be waited for either. Not every writer has
+	// deadlines; the server's own limits hold then.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(2 * readTime))
 	host, ok := hosts[path.Base(r.URL.Path)]
 	switch {
 	case !ok:
@@ -75,11 +76,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "Invalid or missing webhook signature")
 		return
 	}
+	from := client(r.RemoteAddr)
+	if wait := h.gate.blocked(from, time.Now()); wait > 0 && !host.proves(r.Header, h.secret) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+		refuse(w, http.StatusTooManyRequests, "Too many wrong signatures; try again later.")
+		return
+	}
 	body, ok := h.read(w, r)
 	switch {
 	case !ok:
 		return
 	case !host.genuine(r.Header, h.secret, body):
+		h.gate.refused(from, time.Now())
 		refuse(w, http.StatusUnauthorized, "Invalid or missing webhook signature")
 		return
 	}
@@ -93,23 +101,31 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // read reads the body of a request, or answers.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	deadline := http.NewResponseController(w)
 	limited, cancel := context.WithTimeout(r.Context(), readTime)
 	defer cancel()
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-limited.Done():
+	leave, ok := h.gate.enter(limited, client(r.RemoteAddr))
+	if !ok {
+		_ = deadline.SetReadDeadline(time.Now())
 		w.Header().Set("Retry-After", "10")
 		refuse(w, http.StatusServiceUnavailable, "Too many events at once; try again later.")
 		return nil, false
 	}
-	// Not every writer has deadlines; the server's own limits hold then.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	_ = deadline.SetReadDeadline(time.Now().Add(readTime))
+	defer leave()
+	held := &holding{Reader: http.MaxBytesReader(w, r.Body, maxBody), gate: h.gate}
+	defer func() { _ = h.gate.hold(-held.held) }()
+	body, err := io.ReadAll(held)
+	if err == nil {
+		_ = deadline.SetReadDeadline(time.Time{}) // the catalog may take longer
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		refuse(w, http.StatusRequestEntityTooLarge, "The event is too large")
+	case errors.Is(err, errHeld):
+		w.Header().Set("Retry-After", "10")
+		refuse(w, http.StatusServiceUnavailable, "Too many events at once; try again later.")
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "The body could not be read")
 	}
