@@ -166,6 +166,8 @@ func TestRunsOfARepository(t *testing.T) {
 		`{"skipped":[{"file_path":"a.png","reason":"binary"},{"file_path":"b.png","reason":"binary"}],"total":3,"next":"b.png"}`)
 	e.expect("skipped, next page", e.ask("GET", "/api/v1/repositories/1/skipped?limit=2&after=b.png", ""), 200,
 		`{"skipped":[{"file_path":"c.png","reason":"binary"}],"total":3,"next":null}`)
+	e.expect("skipped, a full page at the end", e.ask("GET", "/api/v1/repositories/1/skipped?limit=2&after=a.png", ""), 200,
+		`{"skipped":[{"file_path":"b.png","reason":"binary"},{"file_path":"c.png","reason":"binary"}],"total":3,"next":null}`)
 	e.expect("removed", e.ask("DELETE", "/api/v1/repositories/1", ""), 204, "")
 	e.expect("gone", e.ask("GET", "/api/v1/repositories/1", ""), 404, `{"detail":"Repository 1 not found"}`)
 }

@@ -107,18 +107,19 @@ func (s *server) listSkipped(c *gin.Context) {
 		return
 	}
 	limit, _ := args.Int("limit")
-	skips, total, err := s.Store.ListSkips(c.Request.Context(), snapshot, args.String("after"), limit)
+	skips, total, err := s.Store.ListSkips(c.Request.Context(), snapshot, args.String("after"), limit+1) // one more tells whether a page follows
 	if err != nil {
 		s.fail(c, err)
 		return
+	}
+	if len(skips) > limit {
+		skips = skips[:limit]
+		page.Next = &skips[limit-1].Path
 	}
 	for _, k := range skips {
 		page.Skipped = append(page.Skipped, gin.H{"file_path": k.Path, "reason": k.Reason})
 	}
 	page.Total = total
-	if len(skips) == limit && limit < total {
-		page.Next = &skips[len(skips)-1].Path
-	}
 	answer(c, http.StatusOK, page)
 }
 
