@@ -1,12 +1,16 @@
 package pipeline
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -201,6 +205,36 @@ func TestSelectKeepsItsPromisesOnRandomTrees(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestACancelledSelectionEnds has as many long paths as a host may send.
+func TestACancelledSelectionEnds(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(strings.Repeat("d", 200)+"/", 19)
+	s := selection{limits: Limits{MaxFiles: 10, Generated: true}, leave: func(codesage.Skip) error { return nil }}
+	for i := range 15_000 {
+		if err := s.add(source.File{Path: fmt.Sprintf("%s%06d.go", long, i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	began := time.Now()
+	if _, err := s.choose(ctx); !errors.Is(err, context.Canceled) || time.Since(began) > 2*time.Second {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+}
+
+func TestASkippedPathIsCutAndStaysUnique(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 2000)
+	a, b := skipPath(long+"a"), skipPath(long+"b")
+	if a == b || len(a) > maxSkipPath || !utf8.ValidString(a) || !strings.HasPrefix(a, "ääää") {
+		t.Errorf("%d bytes: %s, %s", len(a), a, b)
+	}
+	if got := skipPath("a/b.go"); got != "a/b.go" {
+		t.Error(got)
 	}
 }
 

@@ -111,3 +111,20 @@ func TestFramework(t *testing.T) {
 		t.Error("Wants does not tell manifests from other files")
 	}
 }
+
+func TestLongPathsAreReadAtBothEnds(t *testing.T) {
+	t.Parallel()
+	middle := strings.Repeat("src/", 1000)
+	for path, want := range map[string][3]bool{
+		"vendor/" + middle + "a.go":       {true, false, false},
+		middle + "a_test.go":              {false, true, false},
+		middle + "package-lock.json":      {false, false, true},
+		"tests/" + middle + "a.go":        {false, true, false},
+		middle + "a.go":                   {false, false, false},
+		middle + "__tests__/x/y/z/main.c": {false, true, false},
+	} {
+		if got := [3]bool{Vendored(path), Test(path), Generated(path, nil)}; got != want {
+			t.Errorf("%s…%s: %v, want %v", path[:10], path[len(path)-20:], got, want)
+		}
+	}
+}
