@@ -132,7 +132,8 @@ type Runs interface {
 	FailRun(ctx context.Context, run codesage.Run, p codesage.Progress, message string) error
 
 	// ReleaseRun hands this attempt's run back: it is pending again, for another
-	// worker or the next start. It fails with KindConflict as Report does.
+	// worker or the next start, with the number of crashes that run has. It fails
+	// with KindConflict as Report does.
 	ReleaseRun(ctx context.Context, run codesage.Run) error
 
 	// CancelRun ends whatever run of the repository is going as failed with the

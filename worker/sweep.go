@@ -42,9 +42,9 @@ type Sweeper struct {
 	lastNeeded map[codesage.RepositoryID]map[codesage.RunID]time.Time // when a run's search files were last in use
 }
 
-// Adopt takes over every run that claims to be worked on, which counts as a
-// crash, and hands it back, so that it is taken up at once. Only for a process
-// that knows that it is the only worker.
+// Adopt hands back every run that claims to be worked on, so that it is taken
+// up at once, and counts a crash. Only for a process that knows that it is the
+// only worker.
 func (s *Sweeper) Adopt(ctx context.Context) error {
 	runs, err := s.Store.UnfinishedRuns(ctx, time.Now().Add(time.Hour))
 	if err != nil {
@@ -55,11 +55,8 @@ func (s *Sweeper) Adopt(ctx context.Context) error {
 			continue
 		}
 		s.Log.Info("run was interrupted and starts again", "run", run.ID)
-		taken, err := s.Store.StartRun(ctx, run.ID, time.Now().Add(time.Hour))
-		if err == nil {
-			err = s.Store.ReleaseRun(ctx, taken)
-		}
-		if err != nil && !errors.Is(err, codesage.ErrConflict) {
+		run.Crashes++
+		if err := s.Store.ReleaseRun(ctx, run); err != nil && !errors.Is(err, codesage.ErrConflict) {
 			return fmt.Errorf("hand back run %d: %w", run.ID, err)
 		}
 	}

@@ -238,8 +238,8 @@ func (s *Store) ReleaseRun(ctx context.Context, run codesage.Run) error {
 		}
 		if _, err := tx.Exec(ctx, `
 			UPDATE runs
-			SET status = $1, phase = $2
-			WHERE id = $3`, codesage.StatusPending, codesage.PhaseWaiting, run.ID); err != nil {
+			SET status = $1, phase = $2, crashes = $3
+			WHERE id = $4`, codesage.StatusPending, codesage.PhaseWaiting, run.Crashes, run.ID); err != nil {
 			return err
 		}
 		return touch(ctx, tx, run.ID, now())

@@ -227,8 +227,8 @@ func (s *Store) ReleaseRun(ctx context.Context, run codesage.Run) error {
 		}
 		if _, err := tx.ExecContext(ctx, `
 			UPDATE runs
-			SET status = ?, phase = ?
-			WHERE id = ?`, codesage.StatusPending, codesage.PhaseWaiting, run.ID); err != nil {
+			SET status = ?, phase = ?, crashes = ?
+			WHERE id = ?`, codesage.StatusPending, codesage.PhaseWaiting, run.Crashes, run.ID); err != nil {
 			return err
 		}
 		return touch(ctx, tx, run.ID, micros(now()))

@@ -122,6 +122,9 @@ var runPromises = []promise{
 		again := s.start(run.ID)
 		s.same("attempt", again.Attempt, 2)
 		s.same("crashes", again.Crashes, 0)
+		again.Crashes = 3
+		s.must(s.ReleaseRun(s.Context(), again))
+		s.same("crashes that the worker knew of", s.start(run.ID).Crashes, 3)
 	}},
 	{"unfinished are those that wait and those whose heart stands still", func(s *suite) {
 		_, waiting := s.create(folder("waiting"))
