@@ -42,6 +42,9 @@ func TestMemoryStaysBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("lists millions of files")
 	}
+	if raceEnabled {
+		t.Skip("the race detector multiplies memory")
+	}
 	for name := range memoryCases {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestMemoryCase$", "-test.v")
 		cmd.Env = append(os.Environ(), memoryCase+"="+name)
