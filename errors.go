@@ -3,6 +3,7 @@ package codesage
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kind says what sort of failure an error is. It is set where the failure is
@@ -79,4 +80,18 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return KindInternal
+}
+
+// Detail is the text of an error for the log: its message, and the causes that
+// the message leaves out because they are not for callers.
+func Detail(err error) string {
+	text := err.Error()
+	var e *Error
+	for errors.As(err, &e) && e.Err != nil {
+		if cause := e.Err.Error(); !strings.Contains(text, cause) {
+			text += ": " + cause
+		}
+		err = e.Err
+	}
+	return text
 }

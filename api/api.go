@@ -76,6 +76,10 @@ type Deps struct {
 	// wait for. Nil = they end with their requests.
 	Closing <-chan struct{}
 
+	// RequestTime is how long a request may take whose answer is no stream, and
+	// the call of a tool that isn't slow. 0 = 25 s, less than the bridge waits.
+	RequestTime time.Duration
+
 	Log *slog.Logger     // nil = nothing is logged
 	Now func() time.Time // nil = time.Now
 }
@@ -130,6 +134,9 @@ func New(d Deps) http.Handler {
 	}
 	if d.Now == nil {
 		d.Now = time.Now
+	}
+	if d.RequestTime <= 0 {
+		d.RequestTime = requestTime
 	}
 	s := &server{Deps: d, keys: newKeys(d.Access), limiter: newLimiter(d), metrics: newMetrics(d.Registry)}
 	s.sets = newToolsets(d.Toolsets)

@@ -152,6 +152,11 @@ func (s *server) readEnvelope(c *gin.Context) (name string, arguments json.RawMe
 func (s *server) timed(ctx context.Context, tool servedTool, args tools.Arguments) (result any, err error) {
 	start, outcome := s.Now(), "error" // also when it panics
 	inner, span := trace.Start(ctx, "tool "+tool.Name)
+	if !tool.Slow {
+		var cancel context.CancelFunc
+		inner, cancel = context.WithTimeout(inner, s.RequestTime)
+		defer cancel()
+	}
 	defer func() {
 		s.called(ctx, tool.Name, outcome, s.Now().Sub(start))
 		span.Set(trace.String("codesage.outcome", outcome))

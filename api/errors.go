@@ -48,9 +48,9 @@ type problem struct {
 func (s *server) fail(c *gin.Context, err error) {
 	var known *codesage.Error
 	if !errors.As(err, &known) && errors.Is(err, context.DeadlineExceeded) {
-		known = codesage.Errorf(codesage.KindTimeout, "The request took too long; try again")
+		known = codesage.Errorf(codesage.KindUnavailable, "The server did not answer in time; try again")
 	}
-	if c.Request.Context().Err() != nil {
+	if errors.Is(c.Request.Context().Err(), context.Canceled) {
 		c.AbortWithStatus(statusGone)
 		return
 	}

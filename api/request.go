@@ -132,3 +132,14 @@ func untimed(c *gin.Context) {
 func isAPI(path string) bool {
 	return path == "/mcp" || path == "/metrics" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/monitoring")
 }
+
+const requestTime = 25 * time.Second
+
+// bounded ends the context of a request in time, so that a database that hangs
+// is told as such.
+func (s *server) bounded(c *gin.Context) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), s.RequestTime)
+	defer cancel()
+	c.Request = c.Request.WithContext(ctx)
+	c.Next()
+}

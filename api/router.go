@@ -28,6 +28,7 @@ func (s *server) routes() http.Handler {
 		login  = s.needsLogin
 		ai     = s.limit("RATE_LIMIT_AI", s.Limits.AI)
 		usual  = s.limit("RATE_LIMIT_DEFAULT", s.Limits.Default)
+		soon   = s.bounded // calls of tools have bounds of their own
 	)
 
 	r.Match(getOrHead, "/healthz", s.alive)
@@ -45,20 +46,20 @@ func (s *server) routes() http.Handler {
 	v1.GET("/ai/mcp/tools", s.listTools)
 	v1.POST("/ai/mcp/tools/call", caller, ai, s.callTool)
 	v1.GET("/ai/mcp/resources", s.listResources)
-	v1.GET("/ai/mcp/resources/read", read, ai, s.readResource)
-	v1.GET("/ai/search/suggestions", read, usual, s.suggest)
+	v1.GET("/ai/mcp/resources/read", read, ai, soon, s.readResource)
+	v1.GET("/ai/search/suggestions", read, usual, soon, s.suggest)
 
-	v1.GET("/repositories", read, usual, s.listRepositories)
-	v1.POST("/repositories", write, usual, s.addRepository)
-	v1.GET("/repositories/:id", read, usual, s.getRepository)
-	v1.DELETE("/repositories/:id", write, usual, s.deleteRepository)
-	v1.POST("/repositories/:id/reprocess", write, usual, s.reprocess)
-	v1.POST("/repositories/:id/cancel", write, usual, s.cancel)
-	v1.GET("/repositories/:id/runs", read, usual, s.listRuns)
-	v1.GET("/repositories/:id/skipped", read, usual, s.listSkipped)
+	v1.GET("/repositories", read, usual, soon, s.listRepositories)
+	v1.POST("/repositories", write, usual, soon, s.addRepository)
+	v1.GET("/repositories/:id", read, usual, soon, s.getRepository)
+	v1.DELETE("/repositories/:id", write, usual, soon, s.deleteRepository)
+	v1.POST("/repositories/:id/reprocess", write, usual, soon, s.reprocess)
+	v1.POST("/repositories/:id/cancel", write, usual, soon, s.cancel)
+	v1.GET("/repositories/:id/runs", read, usual, soon, s.listRuns)
+	v1.GET("/repositories/:id/skipped", read, usual, soon, s.listSkipped)
 	v1.GET("/repositories/:id/events", read, usual, s.repositoryEvents)
 	v1.GET("/events", read, usual, s.allEvents)
-	v1.POST("/folders", write, usual, s.addFolder)
+	v1.POST("/folders", write, usual, soon, s.addFolder)
 	v1.POST("/webhooks/:host", s.webhook)
 
 	return r

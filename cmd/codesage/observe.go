@@ -102,14 +102,16 @@ func (m measuredTexts) Candidates(ctx context.Context, s codesage.Snapshot, q in
 // maxLogValue is how many bytes of a text go into a line of the log.
 const maxLogValue = 8000
 
-// boundedValue cuts long texts of a log line, as slog.HandlerOptions.ReplaceAttr.
+// boundedValue cuts long texts of a log line and adds the causes to errors, as
+// slog.HandlerOptions.ReplaceAttr.
 func boundedValue(_ []string, a slog.Attr) slog.Attr {
 	text := ""
 	switch v := a.Value.Any().(type) {
 	case string:
 		text = v
 	case error:
-		text = v.Error()
+		text = codesage.Detail(v)
+		a = slog.String(a.Key, text)
 	case []byte:
 		text = string(v)
 	}
