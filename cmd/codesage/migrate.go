@@ -21,10 +21,14 @@ func migrateCommand(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			database := "the SQLite file in " + s.config.DataDir
+			if s.config.DatabaseURL != "" {
+				database = "the database of DATABASE_URL"
+			}
 			if from == to {
-				fmt.Fprintln(t.out, "The schema is up to date.")
+				fmt.Fprintf(t.out, "The schema of %s is up to date.\n", database)
 			} else {
-				fmt.Fprintf(t.out, "The schema was brought from %d to %d.\n", from, to)
+				fmt.Fprintf(t.out, "The schema of %s was brought from %d to %d.\n", database, from, to)
 			}
 			return nil
 		},
