@@ -39,7 +39,7 @@ func ask(ctx context.Context, binary string, env []string, repository string) er
 	fmt.Printf("\nanalyze_repository: %d files, %d lines, mostly %s\n", about.TotalFiles, about.TotalLines, about.Language)
 	fmt.Printf("  entities:  %s\n  languages: %s\n", counts(about.EntitiesByType), counts(about.FilesByLanguage))
 
-	query := "publish run"
+	query := "resolve repository"
 	var found struct {
 		TotalHits int `json:"total_hits"`
 		Results   []struct {
