@@ -65,6 +65,35 @@ type IndexOptions struct {
 	MaxFileBytes int64    `json:"max_file_bytes,omitempty"` // a file of more bytes is left out; 0 = the source's default
 }
 
+// ExcludeNothing stands where an empty list of exclude patterns was given: no
+// list at all means the default patterns.
+const ExcludeNothing = ""
+
+// Excluding returns exclude patterns as IndexOptions keep them. nil is no
+// choice; an empty list that is not nil leaves nothing out.
+func Excluding(patterns []string) []string {
+	if patterns != nil && len(patterns) == 0 {
+		return []string{ExcludeNothing}
+	}
+	return patterns
+}
+
+// Window returns the size of a chunk and its overlap with the one before, in
+// code points.
+func (o IndexOptions) Window() (size, overlap int) {
+	size, overlap = o.ChunkSize, o.Overlap
+	if size <= 0 {
+		size = DefaultChunkSize
+	}
+	switch {
+	case overlap < 0:
+		overlap = 0
+	case overlap == 0:
+		overlap = DefaultOverlap
+	}
+	return size, min(overlap, size-1)
+}
+
 // IsZero reports whether nothing was chosen.
 func (o IndexOptions) IsZero() bool {
 	return len(o.Include) == 0 && len(o.Exclude) == 0 && o.ChunkSize == 0 && o.Overlap == 0 && o.MaxFileBytes == 0

@@ -70,10 +70,7 @@ func (s *server) folderOptions(args tools.Arguments) (codesage.IndexOptions, []t
 	case !sessionFirst.MatchString(session):
 		bad("session", "Session must start with alphanumeric character")
 	}
-	o := codesage.IndexOptions{Include: args.Strings("include_patterns"), Exclude: args.Strings("exclude_patterns")}
-	if o.Exclude != nil && len(o.Exclude) == 0 {
-		o.Exclude = []string{""} // leaves nothing out; an empty list would mean the defaults
-	}
+	o := codesage.IndexOptions{Include: args.Strings("include_patterns"), Exclude: codesage.Excluding(args.Strings("exclude_patterns"))}
 	size := codesage.DefaultChunkSize
 	if n, given := args.Int("chunk_size"); given {
 		if size = n; n < 100 || n > 2000 {

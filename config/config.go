@@ -73,9 +73,6 @@ type Config struct {
 	LogFormat string // auto, text or json
 }
 
-// Team reports whether processes share a database and a queue.
-func (c Config) Team() bool { return c.DatabaseURL != "" || c.RedisURL != "" }
-
 // Loopback reports whether the server can be reached from this machine only.
 func (c Config) Loopback() bool {
 	if c.Host == "localhost" {

@@ -30,7 +30,7 @@ func TestDefaults(t *testing.T) {
 	if c.RateLimitAI != 30 || c.RateLimitDefault != 100 || c.PreflightTimeout != 10*time.Second || c.LogLevel != slog.LevelInfo {
 		t.Errorf("got %+v", c)
 	}
-	if c.Algolia() || c.Team() || !c.Loopback() || c.WorkerConcurrency < 1 || c.ParseProcesses < 1 {
+	if c.Algolia() || c.DatabaseURL != "" || c.RedisURL != "" || !c.Loopback() || c.WorkerConcurrency < 1 || c.ParseProcesses < 1 {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -325,23 +325,3 @@ func level(c *Config, text string) error {
 	}
 	return nil
 }
-
-// Markdown returns the table for the README.
-func Markdown() string {
-	var b strings.Builder
-	for _, section := range []struct {
-		title string
-		rows  []Variable
-	}{{"server", Variables}, {"bridge and command line", BridgeVariables}} {
-		fmt.Fprintf(&b, "| %s | default | |\n| --- | --- | --- |\n", section.title)
-		for _, v := range section.rows {
-			def := ""
-			if v.Default != "" {
-				def = "`" + v.Default + "`"
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", v.Name, def, v.Help)
-		}
-		b.WriteString("\n")
-	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
-}

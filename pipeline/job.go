@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"codesage"
-	"codesage/pipeline/chunk"
 	"codesage/pipeline/parse"
 	"codesage/pipeline/source"
 	"codesage/search"
@@ -48,7 +47,7 @@ type job struct {
 
 func newJob(p *Pipeline, repo codesage.Repository, run codesage.Run, report func(codesage.Progress)) *job {
 	repo.Path, repo.Options = run.Path, run.Options // what is published may have others
-	size, overlap := chunk.Window(repo.Options)
+	size, overlap := repo.Options.Window()
 	j := &job{
 		Pipeline: p,
 		repo:     repo,

@@ -22,7 +22,7 @@ func (p *Pipeline) RebuildTexts(ctx context.Context, s codesage.Snapshot) error 
 		return fmt.Errorf("begin texts: %w", err)
 	}
 	defer w.Abort()
-	size, overlap := chunk.Window(repo.Options)
+	size, overlap := repo.Options.Window()
 	err = p.Store.Texts(ctx, s, "", nil, func(t store.Text) error {
 		return w.Put(ctx, t.Path, t.Hash, t.Text, chunk.Cut(t.Text, size, overlap))
 	})

@@ -140,7 +140,7 @@ func (j *job) read(ctx context.Context, f source.File) (reading, codesage.SkipRe
 		Test:      language.Test(f.Path),
 		Stamp:     j.stamp(f.Stamp),
 	}}
-	size, overlap := chunk.Window(j.repo.Options)
+	size, overlap := j.repo.Options.Window()
 	if err := j.texts.Put(ctx, f.Path, hash, text, chunk.Cut(text, size, overlap)); err != nil {
 		return reading{}, "", fmt.Errorf("index text: %w", err)
 	}

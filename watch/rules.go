@@ -38,11 +38,7 @@ func newRules(r codesage.Repository, except map[string]bool) (*rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("include patterns: %w", err)
 	}
-	patterns := r.Options.Exclude
-	if len(patterns) == 0 {
-		patterns = pattern.DefaultExclude()
-	}
-	exclude, err := pattern.CompileSet(patterns)
+	exclude, err := pattern.CompileSet(pattern.Excludes(r.Options.Exclude))
 	if err != nil {
 		return nil, fmt.Errorf("exclude patterns: %w", err)
 	}

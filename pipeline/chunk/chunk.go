@@ -11,22 +11,6 @@ import (
 	"codesage"
 )
 
-// Window returns the size and overlap, in code points, that a repository's
-// options ask for.
-func Window(o codesage.IndexOptions) (size, overlap int) {
-	size, overlap = o.ChunkSize, o.Overlap
-	if size <= 0 {
-		size = codesage.DefaultChunkSize
-	}
-	switch {
-	case overlap < 0:
-		overlap = 0
-	case overlap == 0:
-		overlap = codesage.DefaultOverlap
-	}
-	return size, min(overlap, size-1)
-}
-
 // Cut returns the chunks of a text. See All.
 func Cut(text string, size, overlap int) []codesage.Chunk {
 	return slices.Collect(All(text, size, overlap))

@@ -44,18 +44,6 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestWindow(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ chunk, overlap, wantSize, wantOverlap int }{
-		{0, 0, 512, 64}, {100, 0, 100, 64}, {100, -1, 100, 0}, {0, 20, 512, 20}, {40, 0, 40, 39}, {1, 0, 1, 0},
-	} {
-		size, overlap := Window(codesage.IndexOptions{ChunkSize: tc.chunk, Overlap: tc.overlap})
-		if size != tc.wantSize || overlap != tc.wantOverlap {
-			t.Errorf("Window(%d, %d) = %d, %d, want %d, %d", tc.chunk, tc.overlap, size, overlap, tc.wantSize, tc.wantOverlap)
-		}
-	}
-}
-
 // check holds chunks against what Cut promises.
 func check(t *testing.T, text string, size, overlap int) {
 	t.Helper()

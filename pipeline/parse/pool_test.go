@@ -301,13 +301,16 @@ func children(parent int) []int {
 // waitFor waits until a condition holds.
 func waitFor(t *testing.T, holds func() bool) {
 	t.Helper()
-	for range 2_000 {
-		if holds() {
-			return
+	late := time.After(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("the condition never held")
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatal("the condition never held")
 }
 
 func TestKilledParentLeavesNoOrphan(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode"
 
-	"codesage"
 	"codesage/search"
 	"codesage/tools"
 )
@@ -124,18 +123,3 @@ func shellWord(path string) string {
 
 // echo is an argument as messages repeat it.
 func echo(s string) string { return search.FirstChars(s, 300) }
-
-// window returns the size and overlap of the chunks that options ask for.
-func window(o codesage.IndexOptions) (size, overlap int) {
-	size, overlap = o.ChunkSize, o.Overlap
-	if size <= 0 {
-		size = codesage.DefaultChunkSize
-	}
-	switch {
-	case overlap < 0:
-		overlap = 0
-	case overlap == 0:
-		overlap = codesage.DefaultOverlap
-	}
-	return size, min(overlap, size-1)
-}

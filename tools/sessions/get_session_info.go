@@ -39,7 +39,7 @@ func (s *set) getSessionInfo(ctx context.Context, a tools.Arguments) (string, er
 	if notice := x.ErrorMessage(); notice != "" {
 		fmt.Fprintf(&b, "- **Notice:** %s\n", tools.OneLine(notice))
 	}
-	size, overlap := window(x.Options)
+	size, overlap := x.Options.Window()
 	fmt.Fprintf(&b, "\n## Configuration\n- **Chunk size:** %d chars\n- **Overlap:** %d chars\n", size, overlap)
 	include, exclude := s.patterns(x)
 	fmt.Fprintf(&b, "- **Include patterns:** %s\n- **Exclude patterns:** %s\n", tools.OneLine(strings.Join(include, ", ")), tools.OneLine(strings.Join(exclude, ", ")))
@@ -53,10 +53,6 @@ func (s *set) getSessionInfo(ctx context.Context, a tools.Arguments) (string, er
 // defaultInclude is the pattern that stands for all files.
 const defaultInclude = "**/*"
 
-// excludeNothing is stored where an empty list of exclude patterns was given:
-// it matches no path, and an empty list would mean the default ones.
-const excludeNothing = ""
-
 // patterns returns the patterns that hold for a session.
 func (s *set) patterns(x session) (include, exclude []string) {
 	include, exclude = x.Options.Include, x.Options.Exclude
@@ -68,7 +64,7 @@ func (s *set) patterns(x session) (include, exclude []string) {
 		exclude = []string{"none"}
 	case len(exclude) == 0:
 		exclude = s.Settings.DefaultExclude
-	case len(exclude) == 1 && exclude[0] == excludeNothing:
+	case len(exclude) == 1 && exclude[0] == codesage.ExcludeNothing:
 		exclude = []string{"none"}
 	}
 	return include, exclude

@@ -81,10 +81,7 @@ func (s *set) folderRequest(a tools.Arguments) (q catalog.FolderRequest, err err
 	if err := checkOverlap(size, overlap); err != nil {
 		return q, err
 	}
-	q.Options = codesage.IndexOptions{Include: a.Strings("include_patterns"), Exclude: a.Strings("exclude_patterns")}
-	if q.Options.Exclude != nil && len(q.Options.Exclude) == 0 {
-		q.Options.Exclude = []string{excludeNothing}
-	}
+	q.Options = codesage.IndexOptions{Include: a.Strings("include_patterns"), Exclude: codesage.Excluding(a.Strings("exclude_patterns"))}
 	setWindow(&q.Options, size, overlap)
 	if err := s.checkPatterns("include", q.Options.Include); err != nil {
 		return q, err

@@ -42,7 +42,7 @@ func (s *set) reindexSession(ctx context.Context, a tools.Arguments) (string, er
 	if err := s.checkOrigin(repo, "re-indexed"); err != nil {
 		return "", err
 	}
-	oldSize, oldOverlap := window(repo.Options)
+	oldSize, oldOverlap := repo.Options.Window()
 	if !hasSize {
 		size = oldSize
 	}

@@ -86,11 +86,7 @@ func compile(o codesage.IndexOptions) (include, exclude pattern.Set, err error) 
 	if include, err = compileSet("include", o.Include); err != nil {
 		return nil, nil, err
 	}
-	patterns := o.Exclude
-	if len(patterns) == 0 {
-		patterns = pattern.DefaultExclude()
-	}
-	exclude, err = compileSet("exclude", patterns)
+	exclude, err = compileSet("exclude", pattern.Excludes(o.Exclude))
 	return include, exclude, err
 }
 

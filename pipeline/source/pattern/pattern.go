@@ -33,6 +33,15 @@ func DefaultExclude() []string {
 	}
 }
 
+// Excludes returns the patterns that leave files out, given those that were
+// chosen: none means the default ones.
+func Excludes(chosen []string) []string {
+	if len(chosen) == 0 {
+		return DefaultExclude()
+	}
+	return chosen
+}
+
 // Error says what is wrong with a pattern and where: Pos counts characters.
 type Error struct {
 	Pattern string
