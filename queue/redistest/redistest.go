@@ -127,6 +127,23 @@ func (s *Server) Crash(t testing.TB) {
 	<-s.exited
 }
 
+// Freeze stops the private server as a paused machine is: it answers nothing, and
+// its connections stay.
+func (s *Server) Freeze(t testing.TB) {
+	t.Helper()
+	if err := syscall.Kill(s.pid, syscall.SIGSTOP); err != nil {
+		t.Fatalf("freeze Redis: %v", err)
+	}
+}
+
+// Thaw lets a frozen server go on.
+func (s *Server) Thaw(t testing.TB) {
+	t.Helper()
+	if err := syscall.Kill(s.pid, syscall.SIGCONT); err != nil {
+		t.Fatalf("thaw Redis: %v", err)
+	}
+}
+
 func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()

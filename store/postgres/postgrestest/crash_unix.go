@@ -16,18 +16,7 @@ import (
 // it started. What was committed stays, when the URL has synchronous_commit=on.
 func (s *Server) Crash(t testing.TB) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))
-	if err != nil {
-		t.Fatalf("find the server's process: %v", err)
-	}
-	var pid int
-	if _, err := fmt.Sscan(string(text), &pid); err != nil {
-		t.Fatalf("find the server's process: %v", err)
-	}
-	pids := append(children(pid), pid)
-	for _, p := range pids {
-		_ = syscall.Kill(p, syscall.SIGKILL)
-	}
+	pids := s.signal(t, syscall.SIGKILL)
 	s.end()
 	deadline := time.After(startTime)
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -41,6 +30,39 @@ func (s *Server) Crash(t testing.TB) {
 			}
 		}
 	}
+}
+
+// Freeze stops the private server as a paused machine is: it answers nothing, and
+// its connections stay.
+func (s *Server) Freeze(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGSTOP)
+}
+
+// Thaw lets a frozen server go on.
+func (s *Server) Thaw(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGCONT)
+}
+
+// signal sends a signal to the server's first process and to all that it
+// started, and returns them.
+func (s *Server) signal(t testing.TB, signal syscall.Signal) []int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))
+	if err != nil {
+		t.Fatalf("find the server's process: %v", err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(text), &pid); err != nil {
+		t.Fatalf("find the server's process: %v", err)
+	}
+	_ = syscall.Kill(pid, syscall.SIGSTOP) // so that it starts no others meanwhile
+	pids := append(children(pid), pid)
+	for _, p := range pids {
+		_ = syscall.Kill(p, signal)
+	}
+	return pids
 }
 
 // children lists the processes that a process started, where /proc tells. Others

@@ -89,7 +89,7 @@ func StartPrivate(t testing.TB) *Server {
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	dir := s.dir
-	cmd := exec.Command("/bin/sh", "-c", `"$@" & server=$!; read -r line; kill -QUIT $server; wait $server`, "sh",
+	cmd := exec.Command("/bin/sh", "-c", `"$@" & server=$!; read -r line; kill -QUIT $server; kill -CONT $server; wait $server`, "sh",
 		s.binary, "-D", s.data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
 		"-c", "synchronous_commit=off", "-c", "max_connections=300", "-c", "autovacuum_naptime=1h")
 	if err := asOrdinaryUser(cmd, dir); err != nil {
