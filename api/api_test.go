@@ -276,7 +276,7 @@ func (e *env) publish(run codesage.Run, paths ...string) {
 			e.t.Fatal(err)
 		}
 	}
-	run, err := e.store.StartRun(ctx, run.ID, time.Now())
+	run, err := e.store.StartRun(ctx, run.ID, 0)
 	must(err)
 	w, err := e.store.Begin(ctx, run, 0)
 	must(err)

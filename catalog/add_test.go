@@ -3,7 +3,6 @@ package catalog_test
 import (
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,7 +17,7 @@ func TestPathAndOptionsStayUntilARunIsPublished(t *testing.T) {
 	t.Parallel()
 	w := newWaiting(t)
 	ctx := t.Context()
-	first, err := w.store.StartRun(ctx, w.run.ID, time.Now())
+	first, err := w.store.StartRun(ctx, w.run.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func TestPathAndOptionsStayUntilARunIsPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run, err = w.store.StartRun(ctx, run.ID, time.Now()); err != nil {
+	if run, err = w.store.StartRun(ctx, run.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	if rows, err = w.store.Begin(ctx, run, first.ID); err != nil {

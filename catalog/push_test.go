@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"codesage"
 	"codesage/catalog"
@@ -46,7 +45,7 @@ func publish(t *testing.T, s *sqlite.Store, id codesage.RepositoryID, commit str
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := s.StartRun(t.Context(), repo.Latest.ID, time.Now())
+	run, err := s.StartRun(t.Context(), repo.Latest.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +103,7 @@ func TestAPushDuringARunStartsNone(t *testing.T) {
 	if _, result, err := c.Pushed(t.Context(), push); err != nil || result != catalog.PushWaits {
 		t.Errorf("before the run: %s, %v", result, err)
 	}
-	if _, err := s.StartRun(t.Context(), repo.Latest.ID, time.Now()); err != nil {
+	if _, err := s.StartRun(t.Context(), repo.Latest.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, result, err := c.Pushed(t.Context(), push); err != nil || result != catalog.PushFollows {

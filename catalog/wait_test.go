@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
-	"time"
 
 	"codesage"
 	"codesage/catalog"
@@ -55,7 +54,7 @@ func TestWaitEndsWithTheTextPass(t *testing.T) {
 	w := newWaiting(t)
 	ctx := t.Context()
 	repo, err := w.wait(ctx, func() {
-		run, err := w.store.StartRun(ctx, w.run.ID, time.Now())
+		run, err := w.store.StartRun(ctx, w.run.ID, 0)
 		if err != nil {
 			t.Error(err)
 			return

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"codesage"
 	"codesage/pipeline"
@@ -75,7 +74,7 @@ func (h *house) add(session, path string) (codesage.Repository, codesage.Run) {
 func (h *house) work(run codesage.Run) (codesage.Run, error) {
 	h.t.Helper()
 	ctx := h.t.Context()
-	run, err := h.store.StartRun(ctx, run.ID, time.Now())
+	run, err := h.store.StartRun(ctx, run.ID, 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}

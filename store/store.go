@@ -12,7 +12,8 @@
 // Methods are safe for concurrent use. Errors carry a codesage.Kind:
 // KindNotFound for a repository, run or file that is not there, KindConflict
 // for a run that has been overtaken, KindUnavailable when the database can't be
-// reached. Times are stored in UTC.
+// reached. Times are stored in UTC. They are set and compared by one clock, the
+// database's where several machines share it.
 package store
 
 import (
@@ -36,11 +37,11 @@ type Store interface {
 	// the live attempt.
 	Begin(ctx context.Context, run codesage.Run, base codesage.RunID) (Writer, error)
 
-	// Prune removes the rows that ended with a run published before the cut-off,
-	// which no reader can see any more, and all but the newest
+	// Prune removes the rows that ended with a run published longer ago than the
+	// given time, which no reader can see any more, and all but the newest
 	// codesage.KeepRuns runs of each repository. It works in short
 	// transactions.
-	Prune(ctx context.Context, before time.Time) error
+	Prune(ctx context.Context, life time.Duration) error
 
 	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
@@ -78,11 +79,31 @@ type NewRun struct {
 	Repository codesage.RepositoryID
 	Trigger    codesage.Trigger
 	Force      bool
-	Supersede  bool // overtake a run that is going instead of failing with KindConflict
+
+	// Supersede overtakes whatever run is going instead of failing with
+	// KindConflict, Replace only the one that it names: when that is not the run
+	// that is going, CreateRun fails with KindConflict.
+	Supersede bool
+	Replace   codesage.RunID
 
 	// What the run reads, and how; empty and nil mean what the repository has.
 	Path    string
 	Options *codesage.IndexOptions
+}
+
+// Overtakes returns the run of a repository that a new run ends, 0 for none. It
+// fails with KindConflict when there may be no new run.
+func (n NewRun) Overtakes(r codesage.Repository) (codesage.RunID, error) {
+	isGoing := r.Latest != nil && r.Latest.Going()
+	switch {
+	case n.Replace != 0 && (!isGoing || r.Latest.ID != n.Replace):
+		return 0, codesage.Errorf(codesage.KindConflict, "run %d of %s is not going", n.Replace, r.Name)
+	case !isGoing:
+		return 0, nil
+	case n.Replace == 0 && !n.Supersede:
+		return 0, codesage.Errorf(codesage.KindConflict, "a run of %s is going already", r.Name)
+	}
+	return r.Latest.ID, nil
 }
 
 // Origin returns the path and the options of a new run of a repository.
@@ -100,7 +121,7 @@ func (n NewRun) Origin(r codesage.Repository) (path string, o codesage.IndexOpti
 // Runs is the part of the store that keeps runs.
 type Runs interface {
 	// CreateRun adds a pending run. While another is going it fails with
-	// KindConflict, unless Supersede is set: then the other is ended as failed
+	// KindConflict, unless it may overtake it: then the other is ended as failed
 	// with the error "Superseded by a newer run". The run's path and options are
 	// the repository's at once while it has no text that could be read.
 	CreateRun(ctx context.Context, n NewRun) (codesage.Run, error)
@@ -112,14 +133,15 @@ type Runs interface {
 	ListRuns(ctx context.Context, id codesage.RepositoryID, limit int) ([]codesage.Run, error)
 
 	// UnfinishedRuns returns the runs that wait, and those that claim to work but
-	// whose heart has not beaten since the given time. Oldest first.
-	UnfinishedRuns(ctx context.Context, silentSince time.Time) ([]codesage.Run, error)
+	// whose heart has been silent for the given time; 0 = however short. Oldest
+	// first.
+	UnfinishedRuns(ctx context.Context, silence time.Duration) ([]codesage.Run, error)
 
 	// StartRun takes a run up: it becomes processing, its attempt grows by one,
 	// its counters start anew. It fails with KindConflict when the run has ended,
 	// is not the newest of its repository, or is worked on by someone whose heart
-	// has beaten since silentSince.
-	StartRun(ctx context.Context, id codesage.RunID, silentSince time.Time) (codesage.Run, error)
+	// has not been silent for the given time; 0 = however short.
+	StartRun(ctx context.Context, id codesage.RunID, silence time.Duration) (codesage.Run, error)
 
 	// Report stores a run's progress and beats its heart. It fails with
 	// KindConflict when this attempt is no longer the live one: the run was

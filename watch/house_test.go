@@ -78,7 +78,7 @@ func (q *hands) hold(held bool) {
 
 // complete does a run from its begin to its end.
 func (q *hands) complete(ctx context.Context, id codesage.RunID) error {
-	run, err := q.store.StartRun(ctx, id, time.Now())
+	run, err := q.store.StartRun(ctx, id, 0)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func TestAChangeDuringARunStartsOneMoreAfterIt(t *testing.T) {
 	h.queue.hold(true)
 	write(t, dir, "a.go", "1")
 	h.refreshed(id, 1)
-	run, err := h.store.StartRun(t.Context(), h.latest(id).ID, time.Now())
+	run, err := h.store.StartRun(t.Context(), h.latest(id).ID, 0)
 	must(t, err)
 	for i := range 20 {
 		write(t, dir, fmt.Sprintf("b%d.go", i), "2")
@@ -90,7 +90,7 @@ func TestARunThatWaitsIsEnough(t *testing.T) {
 	if got := f.start(t.Context()); got != started {
 		t.Errorf("with a run that waits: %v, want started", got)
 	}
-	_, err = h.store.StartRun(t.Context(), waiting.ID, time.Now())
+	_, err = h.store.StartRun(t.Context(), waiting.ID, 0)
 	must(t, err)
 	if got := f.start(t.Context()); got != busy {
 		t.Errorf("with a run at work: %v, want busy", got)

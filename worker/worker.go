@@ -55,7 +55,7 @@ var errOvertaken = errors.New("the run was cancelled, superseded or taken over")
 // Handle works on a run until it is published, has failed, or is no longer
 // this worker's. The outcome is in the store; the error is for the queue.
 func (w *Worker) Handle(ctx context.Context, id codesage.RunID) error {
-	run, err := w.Store.StartRun(ctx, id, time.Now().Add(-codesage.HeartbeatTimeout))
+	run, err := w.Store.StartRun(ctx, id, codesage.HeartbeatTimeout)
 	if errors.Is(err, codesage.ErrConflict) || errors.Is(err, codesage.ErrNotFound) {
 		w.Log.Debug("run is not to be taken up", "run", id, "err", err)
 		return nil
@@ -240,7 +240,11 @@ func reason(err error) string {
 // one transaction, so that the repository never shows as failed and no crash
 // leaves it without a run.
 func (w *Worker) resume(ctx context.Context, repo codesage.Repository, run codesage.Run) error {
-	next, err := w.Store.CreateRun(ctx, store.NewRun{Repository: repo.ID, Trigger: codesage.TriggerResume, Supersede: true})
+	next, err := w.Store.CreateRun(ctx, store.NewRun{Repository: repo.ID, Trigger: codesage.TriggerResume, Replace: run.ID})
+	if errors.Is(err, codesage.ErrConflict) || errors.Is(err, codesage.ErrNotFound) {
+		w.Log.Debug("interrupted run is not to be replaced", "run", run.ID, "err", err)
+		return nil
+	}
 	if err != nil {
 		w.Log.Warn("replace interrupted run; the sweep will try again", "run", run.ID, "repository", repo.Name, "err", err)
 		return nil

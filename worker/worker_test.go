@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"codesage"
 	"codesage/queue"
@@ -56,7 +55,7 @@ func TestAnInterruptedFirstRunIsReplacedInOneStep(t *testing.T) {
 	w, run := newWorker(t, func(ctx context.Context, _ codesage.Run, rows store.Writer) error {
 		return errors.Join(rows.PublishText(ctx), errors.New("the process dies here"))
 	})
-	taken, err := w.Store.StartRun(ctx, run.ID, time.Now())
+	taken, err := w.Store.StartRun(ctx, run.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +96,7 @@ func TestARunThatKillsTheServerIsGivenUp(t *testing.T) {
 			})
 			sweeper := &worker.Sweeper{Store: w.Store, Queue: w.Queue, Log: w.Log}
 			for range 15 {
-				taken, err := w.Store.StartRun(ctx, run.ID, time.Now())
+				taken, err := w.Store.StartRun(ctx, run.ID, 0)
 				if err != nil {
 					t.Fatal(err)
 				}

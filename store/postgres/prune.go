@@ -92,7 +92,7 @@ func (w *writer) endAll(ctx context.Context) error {
 // Prune implements store.Store. It also removes what is left of deleted
 // repositories. Several programs may prune at once: each takes what the others
 // are not at.
-func (s *Store) Prune(ctx context.Context, before time.Time) error {
+func (s *Store) Prune(ctx context.Context, life time.Duration) error {
 	deleted, err := s.repositoryIDs(ctx, true)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 		return err
 	}
 	for _, id := range kept {
-		if err := s.pruneSnapshots(ctx, id, before); err != nil {
+		if err := s.pruneSnapshots(ctx, id, life); err != nil {
 			return err
 		}
 		if err := s.pruneRuns(ctx, id); err != nil {
@@ -118,15 +118,15 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 }
 
 // pruneSnapshots removes what only readers of runs before the last one published
-// before the cut-off could see.
-func (s *Store) pruneSnapshots(ctx context.Context, id codesage.RepositoryID, before time.Time) error {
+// longer ago than life could see.
+func (s *Store) pruneSnapshots(ctx context.Context, id codesage.RepositoryID, life time.Duration) error {
 	var last codesage.RunID
 	err := s.read(ctx, func(tx pgx.Tx) error {
 		return tx.QueryRow(ctx, `
 			SELECT COALESCE(MAX(id), 0)
 			FROM runs
-			WHERE repository_id = $1 AND status = $2 AND finished_at < $3`,
-			id, codesage.StatusCompleted, before).Scan(&last)
+			WHERE repository_id = $1 AND status = $2 AND finished_at <= clock_timestamp() - $3::INTERVAL`,
+			id, codesage.StatusCompleted, life).Scan(&last)
 	})
 	if err != nil || last == 0 {
 		return err

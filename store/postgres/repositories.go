@@ -96,10 +96,10 @@ func insertRepository(ctx context.Context, tx pgx.Tx, r codesage.Repository) (id
 	err = tx.QueryRow(ctx, `
 		INSERT INTO repositories (
 			name, session, source, url, url_folded, branch, description, path, options, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp(), clock_timestamp())
 		RETURNING id`,
 		escaped(r.Name), escaped(r.Session), r.Source, escaped(r.URL), escaped(strings.ToLower(r.URL)), escaped(r.Branch),
-		escaped(r.Description), []byte(r.Path), string(options), now()).Scan(&id)
+		escaped(r.Description), []byte(r.Path), string(options)).Scan(&id)
 	return id, err
 }
 

@@ -33,11 +33,12 @@ func (s *Store) CreateRun(ctx context.Context, n store.NewRun) (run codesage.Run
 		if err != nil {
 			return err
 		}
-		if r.Latest != nil && r.Latest.Going() {
-			if !n.Supersede {
-				return codesage.Errorf(codesage.KindConflict, "a run of %s is going already", r.Name)
-			}
-			if err := endRun(ctx, tx, r.Latest.ID, "Superseded by a newer run"); err != nil {
+		going, err := n.Overtakes(r)
+		if err != nil {
+			return err
+		}
+		if going != 0 {
+			if err := endRun(ctx, tx, going, "Superseded by a newer run"); err != nil {
 				return err
 			}
 		}
@@ -71,20 +72,19 @@ func insertRun(ctx context.Context, tx pgx.Tx, n newRun) (codesage.Run, error) {
 	if err != nil {
 		return codesage.Run{}, fmt.Errorf("encode options: %w", err)
 	}
-	at := now()
 	var id codesage.RunID
 	err = tx.QueryRow(ctx, `
 		INSERT INTO runs (repository_id, status, phase, trigger, force, path, options, priority, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
 		RETURNING id`,
-		n.repository, codesage.StatusPending, codesage.PhaseWaiting, n.trigger, n.force, []byte(n.path), string(options), n.priority, at).Scan(&id)
+		n.repository, codesage.StatusPending, codesage.PhaseWaiting, n.trigger, n.force, []byte(n.path), string(options), n.priority).Scan(&id)
 	if err != nil {
 		return codesage.Run{}, err
 	}
 	if _, err := tx.Exec(ctx, `
 		UPDATE repositories
-		SET latest_run = $1, updated_at = $2
-		WHERE id = $3`, id, at, n.repository); err != nil {
+		SET latest_run = $1, updated_at = clock_timestamp()
+		WHERE id = $2`, id, n.repository); err != nil {
 		return codesage.Run{}, err
 	}
 	return oneRun(ctx, tx, id)
@@ -92,22 +92,21 @@ func insertRun(ctx context.Context, tx pgx.Tx, n newRun) (codesage.Run, error) {
 
 // endRun ends a run as failed, whoever works on it.
 func endRun(ctx context.Context, tx pgx.Tx, id codesage.RunID, message string) error {
-	at := now()
 	if _, err := tx.Exec(ctx, `
 		UPDATE runs
-		SET status = $1, error = $2, finished_at = $3
-		WHERE id = $4`, codesage.StatusFailed, escaped(message), at, id); err != nil {
+		SET status = $1, error = $2, finished_at = clock_timestamp()
+		WHERE id = $3`, codesage.StatusFailed, escaped(message), id); err != nil {
 		return err
 	}
-	return touch(ctx, tx, id, at)
+	return touch(ctx, tx, id)
 }
 
 // touch says that the repository of a run has changed.
-func touch(ctx context.Context, tx pgx.Tx, id codesage.RunID, at time.Time) error {
+func touch(ctx context.Context, tx pgx.Tx, id codesage.RunID) error {
 	_, err := tx.Exec(ctx, `
 		UPDATE repositories
-		SET updated_at = $1
-		WHERE id = (SELECT repository_id FROM runs WHERE id = $2)`, at, id)
+		SET updated_at = clock_timestamp()
+		WHERE id = (SELECT repository_id FROM runs WHERE id = $1)`, id)
 	return err
 }
 
@@ -132,19 +131,23 @@ func (s *Store) ListRuns(ctx context.Context, id codesage.RepositoryID, limit in
 	return runs, err
 }
 
+// silent is the condition that the heart of a run r has been silent for the time
+// $1.
+const silent = `($1::INTERVAL <= INTERVAL '0' OR r.heartbeat_at <= clock_timestamp() - $1::INTERVAL)`
+
 // UnfinishedRuns implements store.Runs.
-func (s *Store) UnfinishedRuns(ctx context.Context, silentSince time.Time) (runs []codesage.Run, err error) {
+func (s *Store) UnfinishedRuns(ctx context.Context, silence time.Duration) (runs []codesage.Run, err error) {
 	err = s.read(ctx, func(tx pgx.Tx) error {
 		runs, err = selectRuns(ctx, tx, `
-			(r.status = 'pending' OR r.status = 'processing' AND r.heartbeat_at < $1)
-			ORDER BY r.id`, silentSince)
+			(r.status = 'pending' OR r.status = 'processing' AND `+silent+`)
+			ORDER BY r.id`, silence)
 		return err
 	})
 	return runs, err
 }
 
 // StartRun implements store.Runs.
-func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silentSince time.Time) (run codesage.Run, err error) {
+func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silence time.Duration) (run codesage.Run, err error) {
 	err = s.write(ctx, func(tx pgx.Tx) error {
 		if run, err = oneRun(ctx, tx, id); err != nil {
 			return err
@@ -163,20 +166,21 @@ func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silentSince tim
 			return codesage.Errorf(codesage.KindConflict, "run %d has ended", id)
 		case r.Latest == nil || r.Latest.ID != id:
 			return codesage.Errorf(codesage.KindConflict, "run %d is not the newest of %s", id, r.Name)
-		case run.Status == codesage.StatusProcessing && !run.HeartbeatAt.Before(silentSince.Truncate(time.Microsecond)):
-			return codesage.Errorf(codesage.KindConflict, "run %d is being worked on", id)
 		}
-		at := now()
-		if _, err := tx.Exec(ctx, `
-			UPDATE runs
-			SET status = $1, phase = $2, attempt = attempt + 1, crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END, commit_sha = '',
+		done, err := tx.Exec(ctx, `
+			UPDATE runs AS r
+			SET status = $2, phase = $3, attempt = attempt + 1, crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END, commit_sha = '',
 				total_files = 0, processed_files = 0, text_files = 0, kept_files = 0, parsed_files = 0,
 				entities = 0, bytes = 0, skipped = '{}', peak_memory = 0,
-				started_at = $3, heartbeat_at = $3
-			WHERE id = $4`, codesage.StatusProcessing, codesage.PhaseWaiting, at, id); err != nil {
+				started_at = clock_timestamp(), heartbeat_at = clock_timestamp()
+			WHERE id = $4 AND (status = 'pending' OR `+silent+`)`, silence, codesage.StatusProcessing, codesage.PhaseWaiting, id)
+		if err == nil && !changed(done) {
+			err = codesage.Errorf(codesage.KindConflict, "run %d is being worked on", id)
+		}
+		if err != nil {
 			return err
 		}
-		if err := touch(ctx, tx, id, at); err != nil {
+		if err := touch(ctx, tx, id); err != nil {
 			return err
 		}
 		run, err = oneRun(ctx, tx, id)
@@ -210,10 +214,10 @@ func report(ctx context.Context, tx pgx.Tx, run codesage.Run, p codesage.Progres
 			entities = GREATEST(entities, $8),
 			bytes = GREATEST(bytes, $9),
 			peak_memory = GREATEST(peak_memory, $10),
-			heartbeat_at = $11
-		WHERE id = $12`,
+			heartbeat_at = clock_timestamp()
+		WHERE id = $11`,
 		p.Phase, p.Commit, p.TotalFiles, p.ProcessedFiles, p.TextFiles, p.KeptFiles, p.ParsedFiles,
-		p.Entities, p.Bytes, p.PeakMemory, now(), run.ID)
+		p.Entities, p.Bytes, p.PeakMemory, run.ID)
 	return err
 }
 
@@ -242,7 +246,7 @@ func (s *Store) ReleaseRun(ctx context.Context, run codesage.Run) error {
 			WHERE id = $4`, codesage.StatusPending, codesage.PhaseWaiting, run.Crashes, run.ID); err != nil {
 			return err
 		}
-		return touch(ctx, tx, run.ID, now())
+		return touch(ctx, tx, run.ID)
 	})
 }
 

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -115,9 +114,6 @@ func (s *Store) in(ctx context.Context, o pgx.TxOptions, fn func(tx pgx.Tx) erro
 	}
 	return nil
 }
-
-// now is the time as the database keeps it.
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // changed reports whether a statement changed any row.
 func changed(done pgconn.CommandTag) bool { return done.RowsAffected() > 0 }

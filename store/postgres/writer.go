@@ -194,9 +194,9 @@ func (w *writer) PublishText(ctx context.Context) error {
 	return w.write(ctx, exclusive, func(tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, `
 			UPDATE repositories
-			SET text_run = $1, updated_at = $2
-			WHERE id = $3 AND source = $4 AND published_run = 0`,
-			w.run.ID, now(), w.run.Repository, codesage.SourceFolder)
+			SET text_run = $1, updated_at = clock_timestamp()
+			WHERE id = $2 AND source = $3 AND published_run = 0`,
+			w.run.ID, w.run.Repository, codesage.SourceFolder)
 		if err == nil && !changed(done) {
 			err = errors.New("text is published apart for the first index of a folder only")
 		}
@@ -225,20 +225,19 @@ func (w *writer) Publish(ctx context.Context, o codesage.Outcome) error {
 		if err := report(ctx, tx, w.run, o.Progress); err != nil {
 			return err
 		}
-		at := now()
 		if _, err := tx.Exec(ctx, `
 			UPDATE runs
 			SET status = $1, total_files = $2, processed_files = $2, entities = $3,
-				language = $4, framework = $5, notice = $6, skipped = $7, finished_at = $8
-			WHERE id = $9`,
+				language = $4, framework = $5, notice = $6, skipped = $7, finished_at = clock_timestamp()
+			WHERE id = $8`,
 			codesage.StatusCompleted, files, entities,
-			o.Language, o.Framework, escaped(o.Notice), string(skipped), at, w.run.ID); err != nil {
+			o.Language, o.Framework, escaped(o.Notice), string(skipped), w.run.ID); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `
 			UPDATE repositories
-			SET published_run = $1, text_run = $1, updated_at = $2
-			WHERE id = $3`, w.run.ID, at, w.run.Repository)
+			SET published_run = $1, text_run = $1, updated_at = clock_timestamp()
+			WHERE id = $2`, w.run.ID, w.run.Repository)
 		if err != nil {
 			return err
 		}

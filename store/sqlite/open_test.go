@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/mattn/go-sqlite3"
 
@@ -41,7 +40,7 @@ func fill(t *testing.T, s *Store) {
 	ctx := t.Context()
 	_, run, err := s.CreateRepository(ctx, codesage.Repository{Name: "a", Session: "a", Source: codesage.SourceFolder, Path: "/a"})
 	if err == nil {
-		run, err = s.StartRun(ctx, run.ID, time.Now())
+		run, err = s.StartRun(ctx, run.ID, 0)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +327,7 @@ func TestPruneRemovesWhatACrashLeftOfADeletedRepository(t *testing.T) {
 	}
 	run, err := s.CreateRun(t.Context(), store.NewRun{Repository: r.ID})
 	if err == nil {
-		run, err = s.StartRun(t.Context(), run.ID, time.Now())
+		run, err = s.StartRun(t.Context(), run.ID, 0)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +342,7 @@ func TestPruneRemovesWhatACrashLeftOfADeletedRepository(t *testing.T) {
 	if err := s.Report(t.Context(), run, codesage.Progress{}); codesage.KindOf(err) != codesage.KindConflict {
 		t.Errorf("Report: got %v, want the run overtaken", err)
 	}
-	if err := s.Prune(t.Context(), time.Now()); err != nil {
+	if err := s.Prune(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"repositories", "runs", "files", "file_texts", "entities", "spans", "skips"} {
@@ -368,7 +367,7 @@ func TestFreePagesGoBackToTheDisk(t *testing.T) {
 	}
 	run, err := s.CreateRun(t.Context(), store.NewRun{Repository: r.ID})
 	if err == nil {
-		run, err = s.StartRun(t.Context(), run.ID, time.Now())
+		run, err = s.StartRun(t.Context(), run.ID, 0)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -384,7 +383,7 @@ func TestFreePagesGoBackToTheDisk(t *testing.T) {
 	if err := s.DeleteRepository(t.Context(), r.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Prune(t.Context(), time.Now()); err != nil {
+	if err := s.Prune(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -86,7 +86,7 @@ func (w *writer) endAll(ctx context.Context) error {
 
 // Prune implements store.Store. It also removes what is left of deleted
 // repositories, and gives free pages at the end of the file back to the disk.
-func (s *Store) Prune(ctx context.Context, before time.Time) error {
+func (s *Store) Prune(ctx context.Context, life time.Duration) error {
 	deleted, err := s.repositoryIDs(ctx, true)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 		return err
 	}
 	for _, id := range kept {
-		if err := s.pruneSnapshots(ctx, id, before); err != nil {
+		if err := s.pruneSnapshots(ctx, id, life); err != nil {
 			return err
 		}
 		if err := s.pruneRuns(ctx, id); err != nil {
@@ -112,15 +112,15 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 }
 
 // pruneSnapshots removes what only readers of runs before the last one published
-// before the cut-off could see.
-func (s *Store) pruneSnapshots(ctx context.Context, id codesage.RepositoryID, before time.Time) error {
+// longer ago than life could see.
+func (s *Store) pruneSnapshots(ctx context.Context, id codesage.RepositoryID, life time.Duration) error {
 	var last codesage.RunID
 	err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `
 			SELECT COALESCE(MAX(id), 0)
 			FROM runs
-			WHERE repository_id = ? AND status = ? AND finished_at < ?`,
-			id, codesage.StatusCompleted, micros(before)).Scan(&last)
+			WHERE repository_id = ? AND status = ? AND finished_at <= ?`,
+			id, codesage.StatusCompleted, micros(now().Add(-life))).Scan(&last)
 	})
 	if err != nil || last == 0 {
 		return err

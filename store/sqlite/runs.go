@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"codesage"
@@ -28,11 +29,12 @@ func (s *Store) CreateRun(ctx context.Context, n store.NewRun) (run codesage.Run
 		if err != nil {
 			return err
 		}
-		if r.Latest != nil && r.Latest.Going() {
-			if !n.Supersede {
-				return codesage.Errorf(codesage.KindConflict, "a run of %s is going already", r.Name)
-			}
-			if err := endRun(ctx, tx, r.Latest.ID, "Superseded by a newer run"); err != nil {
+		going, err := n.Overtakes(r)
+		if err != nil {
+			return err
+		}
+		if going != 0 {
+			if err := endRun(ctx, tx, going, "Superseded by a newer run"); err != nil {
 				return err
 			}
 		}
@@ -128,18 +130,18 @@ func (s *Store) ListRuns(ctx context.Context, id codesage.RepositoryID, limit in
 }
 
 // UnfinishedRuns implements store.Runs.
-func (s *Store) UnfinishedRuns(ctx context.Context, silentSince time.Time) (runs []codesage.Run, err error) {
+func (s *Store) UnfinishedRuns(ctx context.Context, silence time.Duration) (runs []codesage.Run, err error) {
 	err = s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		runs, err = selectRuns(ctx, tx, `
-			(r.status = 'pending' OR r.status = 'processing' AND r.heartbeat_at < ?)
-			ORDER BY r.id`, micros(silentSince))
+			(r.status = 'pending' OR r.status = 'processing' AND r.heartbeat_at <= ?)
+			ORDER BY r.id`, silentSince(silence))
 		return err
 	})
 	return runs, err
 }
 
 // StartRun implements store.Runs.
-func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silentSince time.Time) (run codesage.Run, err error) {
+func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silence time.Duration) (run codesage.Run, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if run, err = oneRun(ctx, tx, id); err != nil {
 			return err
@@ -152,7 +154,7 @@ func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silentSince tim
 			return codesage.Errorf(codesage.KindConflict, "run %d has ended", id)
 		case r.Latest == nil || r.Latest.ID != id:
 			return codesage.Errorf(codesage.KindConflict, "run %d is not the newest of %s", id, r.Name)
-		case run.Status == codesage.StatusProcessing && micros(run.HeartbeatAt) >= micros(silentSince):
+		case run.Status == codesage.StatusProcessing && micros(run.HeartbeatAt) > silentSince(silence):
 			return codesage.Errorf(codesage.KindConflict, "run %d is being worked on", id)
 		}
 		at := micros(now())
@@ -172,6 +174,15 @@ func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silentSince tim
 		return err
 	})
 	return run, err
+}
+
+// silentSince is the last moment at which a heart may have beaten that has been
+// silent for a time.
+func silentSince(silence time.Duration) int64 {
+	if silence <= 0 {
+		return math.MaxInt64 // also when the clock was set back
+	}
+	return micros(now().Add(-silence))
 }
 
 // Report implements store.Runs.

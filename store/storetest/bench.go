@@ -99,7 +99,7 @@ func benchWrites(b *testing.B, s store.Store, r codesage.Repository) {
 	})
 	run, err := s.CreateRun(ctx, store.NewRun{Repository: r.ID, Supersede: true})
 	if err == nil {
-		run, err = s.StartRun(ctx, run.ID, time.Now())
+		run, err = s.StartRun(ctx, run.ID, 0)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -120,7 +120,7 @@ func benchPath(i int) string { return fmt.Sprintf("dir%02d/package%03d/file%05d.
 // fillBench indexes files in batches and publishes them.
 func fillBench(b *testing.B, s store.Store, run codesage.Run, base codesage.RunID, files int) error {
 	ctx := b.Context()
-	run, err := s.StartRun(ctx, run.ID, time.Now())
+	run, err := s.StartRun(ctx, run.ID, 0)
 	if err != nil {
 		return err
 	}

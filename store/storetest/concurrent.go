@@ -110,7 +110,7 @@ var concurrentPromises = []promise{
 		})
 		s.must(s.DeleteRepository(s.Context(), r.ID))
 		wg.Wait()
-		s.must(s.Prune(s.Context(), longAgo()))
+		s.must(s.Prune(s.Context(), long))
 	}},
 }
 
@@ -160,7 +160,7 @@ func live(s *suite, g int) {
 					return
 				}
 			}
-			if run, err = s.StartRun(ctx, run.ID, longAgo()); !check(err) {
+			if run, err = s.StartRun(ctx, run.ID, long); !check(err) {
 				return
 			}
 			w, err := s.Begin(ctx, run, r.TextRun)
@@ -179,7 +179,7 @@ func live(s *suite, g int) {
 			s.same("files", len(files), n+2)
 		}
 		if rnd.IntN(2) == 0 {
-			check(s.Prune(ctx, longAgo()))
+			check(s.Prune(ctx, long))
 		}
 		check(s.DeleteRepository(ctx, r.ID))
 	}

@@ -75,7 +75,7 @@ func (m *model) playRun() {
 	if m.rnd.IntN(6) == 0 { // an earlier attempt that dies
 		m.change(m.s.begin(run, base), run.ID, maps.Clone(m.states[base]), map[string]codesage.SkipReason{})
 		var err error
-		run, err = m.s.StartRun(m.s.Context(), run.ID, farAhead())
+		run, err = m.s.StartRun(m.s.Context(), run.ID, 0)
 		m.s.must(err)
 	}
 	w := m.s.begin(run, base)
@@ -170,11 +170,11 @@ func (m *model) parse(w store.Writer, now state) {
 
 // prune removes old snapshots or, with a cut-off before them, none.
 func (m *model) prune(models []*model) {
-	m.s.must(m.s.Prune(m.s.Context(), longAgo()))
+	m.s.must(m.s.Prune(m.s.Context(), long))
 	for _, m := range models {
 		m.compare()
 	}
-	m.s.must(m.s.Prune(m.s.Context(), farAhead()))
+	m.s.must(m.s.Prune(m.s.Context(), 0))
 	for _, m := range models {
 		if !m.published {
 			continue

@@ -31,13 +31,13 @@ var prunePromises = []promise{
 		s.put(w, text("a", "3"))
 		s.must(w.Remove(s.Context(), []string{"b"}))
 
-		s.must(s.Prune(s.Context(), longAgo()))
+		s.must(s.Prune(s.Context(), long))
 		for sn, want := range map[codesage.Snapshot]string{first: "1", second: "2"} {
 			got, err := s.File(s.Context(), sn, "a")
 			s.must(err)
 			s.same("text before the cut-off", got.Text, want)
 		}
-		s.must(s.Prune(s.Context(), farAhead()))
+		s.must(s.Prune(s.Context(), 0))
 		_, err := s.File(s.Context(), first, "a")
 		s.wantKind("file of a pruned snapshot", err, codesage.KindNotFound)
 		got, err := s.File(s.Context(), second, "a")
@@ -60,7 +60,7 @@ var prunePromises = []promise{
 		}
 		before, err := s.ListRuns(s.Context(), r.ID, 1000)
 		s.must(err)
-		s.must(s.Prune(s.Context(), farAhead()))
+		s.must(s.Prune(s.Context(), 0))
 		after, err := s.ListRuns(s.Context(), r.ID, 1000)
 		s.must(err)
 		want := slices.Clone(before[:codesage.KeepRuns])
@@ -86,7 +86,7 @@ var prunePromises = []promise{
 			_, err := s.CreateRun(s.Context(), store.NewRun{Repository: r.ID, Supersede: true})
 			s.must(err)
 		}
-		s.must(s.Prune(s.Context(), farAhead()))
+		s.must(s.Prune(s.Context(), 0))
 		r, err := s.Repository(s.Context(), r.ID)
 		s.must(err)
 		sn, ok := r.TextSnapshot()

@@ -50,7 +50,7 @@ var runPromises = []promise{
 		if got.HeartbeatAt.Before(run.HeartbeatAt) {
 			s.Errorf("heart went back from %v to %v", run.HeartbeatAt, got.HeartbeatAt)
 		}
-		again, err := s.StartRun(s.Context(), run.ID, farAhead())
+		again, err := s.StartRun(s.Context(), run.ID, 0)
 		s.must(err)
 		s.same("attempt", again.Attempt, 2)
 		s.same("counters of a new attempt", []int{again.TotalFiles, again.ProcessedFiles, again.Entities}, []int{0, 0, 0})
@@ -58,9 +58,9 @@ var runPromises = []promise{
 	{"a run is taken up only by one worker at a time", func(s *suite) {
 		_, run := s.create(folder("a"))
 		s.start(run.ID)
-		_, err := s.StartRun(s.Context(), run.ID, longAgo())
+		_, err := s.StartRun(s.Context(), run.ID, long)
 		s.wantKind("start a run that is worked on", err, codesage.KindConflict)
-		again, err := s.StartRun(s.Context(), run.ID, farAhead())
+		again, err := s.StartRun(s.Context(), run.ID, 0)
 		s.must(err)
 		s.same("attempt", again.Attempt, 2)
 		s.same("crashes", again.Crashes, 1)
@@ -69,13 +69,13 @@ var runPromises = []promise{
 		r, first := s.create(folder("a"))
 		second, err := s.CreateRun(s.Context(), store.NewRun{Repository: r.ID, Trigger: codesage.TriggerWatch, Supersede: true})
 		s.must(err)
-		_, err = s.StartRun(s.Context(), first.ID, farAhead())
+		_, err = s.StartRun(s.Context(), first.ID, 0)
 		s.wantKind("start a superseded run", err, codesage.KindConflict)
 		run := s.start(second.ID)
 		s.must(s.FailRun(s.Context(), run, codesage.Progress{}, "x"))
-		_, err = s.StartRun(s.Context(), second.ID, farAhead())
+		_, err = s.StartRun(s.Context(), second.ID, 0)
 		s.wantKind("start a failed run", err, codesage.KindConflict)
-		_, err = s.StartRun(s.Context(), second.ID+1, farAhead())
+		_, err = s.StartRun(s.Context(), second.ID+1, 0)
 		s.wantKind("start a run that is not there", err, codesage.KindNotFound)
 	}},
 	{"a second run conflicts or supersedes", func(s *suite) {
@@ -102,6 +102,27 @@ var runPromises = []promise{
 		s.must(err)
 		s.same("priority after a published run", refresh.Priority, codesage.PriorityRefresh)
 	}},
+	{"a run that replaces another overtakes only that one", func(s *suite) {
+		r, dead := s.create(folder("a"))
+		s.start(dead.ID)
+		replace := store.NewRun{Repository: r.ID, Trigger: codesage.TriggerResume, Replace: dead.ID}
+		next, err := s.CreateRun(s.Context(), replace)
+		s.must(err)
+		dead, err = s.Store.Run(s.Context(), dead.ID)
+		s.must(err)
+		s.same("error", dead.Error, "Superseded by a newer run")
+		_, err = s.CreateRun(s.Context(), replace) // by another worker that saw the same
+		s.wantKind("replace a run that was replaced", err, codesage.KindConflict)
+		r, err = s.Repository(s.Context(), r.ID)
+		s.must(err)
+		s.same("newest run", *r.Latest, next)
+		_, err = s.CancelRun(s.Context(), r.ID, "Cancelled")
+		s.must(err)
+		for _, id := range []codesage.RunID{dead.ID, next.ID} {
+			_, err = s.CreateRun(s.Context(), store.NewRun{Repository: r.ID, Replace: id})
+			s.wantKind("replace a run that has ended", err, codesage.KindConflict)
+		}
+	}},
 	{"cancel ends what is going", func(s *suite) {
 		r, run := s.create(folder("a"))
 		cancelled, err := s.CancelRun(s.Context(), r.ID, "Cancelled")
@@ -126,15 +147,35 @@ var runPromises = []promise{
 		s.must(s.ReleaseRun(s.Context(), again))
 		s.same("crashes that the worker knew of", s.start(run.ID).Crashes, 3)
 	}},
+	{"a run is taken over when its heart has been silent for the time, and not before", func(s *suite) {
+		_, run := s.create(folder("a"))
+		began := time.Now()
+		s.start(run.ID)
+		const short = 30 * time.Millisecond
+		for {
+			again, err := s.StartRun(s.Context(), run.ID, short)
+			if err == nil {
+				s.same("attempt", again.Attempt, 2)
+				break
+			}
+			s.wantKind("take over", err, codesage.KindConflict)
+		}
+		if took := time.Since(began); took < short {
+			s.Errorf("taken over after %s", took)
+		}
+		got, err := s.UnfinishedRuns(s.Context(), time.Minute)
+		s.must(err)
+		s.same("unfinished while the heart beats", len(got), 0)
+	}},
 	{"unfinished are those that wait and those whose heart stands still", func(s *suite) {
 		_, waiting := s.create(folder("waiting"))
 		_, working := s.create(folder("working"))
 		working = s.start(working.ID)
 		s.indexed(folder("done"), text("a", "1"))
-		got, err := s.UnfinishedRuns(s.Context(), longAgo())
+		got, err := s.UnfinishedRuns(s.Context(), long)
 		s.must(err)
 		s.same("while the heart beats", got, []codesage.Run{waiting})
-		got, err = s.UnfinishedRuns(s.Context(), farAhead())
+		got, err = s.UnfinishedRuns(s.Context(), 0)
 		s.must(err)
 		s.same("while it stands still", got, []codesage.Run{waiting, working})
 	}},
@@ -152,7 +193,7 @@ var runPromises = []promise{
 				return err
 			}},
 			{"taken over", func(_ codesage.Repository, run codesage.Run) error {
-				_, err := s.StartRun(s.Context(), run.ID, farAhead())
+				_, err := s.StartRun(s.Context(), run.ID, 0)
 				return err
 			}},
 			{"deleted", func(r codesage.Repository, _ codesage.Run) error { return s.DeleteRepository(s.Context(), r.ID) }},

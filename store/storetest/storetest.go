@@ -39,10 +39,8 @@ type suite struct {
 	store.Store
 }
 
-// long ago and far ahead, as a time since which a heart may have been silent or
-// before which a snapshot may have been replaced.
-func longAgo() time.Time  { return time.Now().Add(-time.Hour) }
-func farAhead() time.Time { return time.Now().Add(time.Hour) }
+// long is more than a heart is silent and a replaced snapshot lives in a test.
+const long = time.Hour
 
 // must fails the test when a call that should succeed does not.
 func (s *suite) must(err error) {
@@ -98,7 +96,7 @@ func (s *suite) create(r codesage.Repository) (codesage.Repository, codesage.Run
 // start takes a run up.
 func (s *suite) start(id codesage.RunID) codesage.Run {
 	s.Helper()
-	run, err := s.StartRun(s.Context(), id, longAgo())
+	run, err := s.StartRun(s.Context(), id, long)
 	s.must(err)
 	return run
 }

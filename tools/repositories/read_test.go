@@ -35,7 +35,7 @@ func TestListRepositoriesShowsEveryState(t *testing.T) {
 	done := zustand(w)
 	_, run, err := w.store.CreateRepository(t.Context(), git("octo/broken"))
 	w.must(err)
-	run, err = w.store.StartRun(t.Context(), run.ID, time.Time{})
+	run, err = w.store.StartRun(t.Context(), run.ID, time.Hour)
 	w.must(err)
 	w.must(w.store.FailRun(t.Context(), run, codesage.Progress{}, "no space"))
 	failed, err := w.store.Repository(t.Context(), run.Repository)
@@ -82,7 +82,7 @@ func TestToolsRefuseWhatIsNotReady(t *testing.T) {
 		w.want(tool, `{"repository":"octo/demo"`+more+`}`, "error: Repository 'octo/demo' is still indexing; try again when it completes")
 		w.want(tool, `{"repository":"nope"`+more+`}`, "error: Repository 'nope' not found. Available repositories: octo/demo")
 	}
-	run, err = w.store.StartRun(t.Context(), run.ID, time.Time{})
+	run, err = w.store.StartRun(t.Context(), run.ID, time.Hour)
 	w.must(err)
 	w.must(w.store.Report(t.Context(), run, codesage.Progress{Phase: codesage.PhaseText, TotalFiles: 400, ProcessedFiles: 120}))
 	w.want("analyze_repository", `{"repository":"1"}`, "error: Repository 'octo/demo' is still indexing (120/400 files); try again when it completes")
@@ -100,7 +100,7 @@ func TestARefreshIsServedFromThePublishedIndex(t *testing.T) {
 	before := w.answer("analyze_repository", `{"repository":"1"}`)
 	run, err := w.store.CreateRun(t.Context(), store.NewRun{Repository: repo.ID, Trigger: codesage.TriggerReprocess})
 	w.must(err)
-	run, err = w.store.StartRun(t.Context(), run.ID, time.Time{})
+	run, err = w.store.StartRun(t.Context(), run.ID, time.Hour)
 	w.must(err)
 	w.must(w.store.Report(t.Context(), run, codesage.Progress{TotalFiles: 9, ProcessedFiles: 1, Commit: strings.Repeat("cd", 20)}))
 	if got := w.answer("list_repositories", `{}`); !strings.Contains(got, `"status": "processing"`) || !strings.Contains(got, `"total_files": 9`) {

@@ -28,27 +28,30 @@ var searchCode = tools.Spec{
 	}},
 }
 
-// searchResult is what search_code answers.
-type searchResult struct {
+// Found is what search_code answers.
+type Found struct {
 	Query      string  `json:"query"`
 	Repository *string `json:"repository"`
 	TotalHits  int     `json:"total_hits"`
 	Page       int     `json:"page"`
 	Pages      int     `json:"pages"`
-	Results    []hit   `json:"results"`
+	Results    []Hit   `json:"results"`
 }
 
-type hit struct {
-	EntityName  string              `json:"entity_name"`
-	EntityType  codesage.EntityType `json:"entity_type"`
-	FilePath    string              `json:"file_path"`
-	LineStart   int                 `json:"line_start"`
-	LineEnd     int                 `json:"line_end"`
-	Language    string              `json:"language"`
-	Signature   *string             `json:"signature"`
-	Snippet     string              `json:"snippet"`
-	Description *string             `json:"description"`
-	URL         *string             `json:"url"`
+// Hit is one result of search_code. In is the repository that it is in, for
+// pages; tools don't show it.
+type Hit struct {
+	In          codesage.RepositoryID `json:"-"`
+	EntityName  string                `json:"entity_name"`
+	EntityType  codesage.EntityType   `json:"entity_type"`
+	FilePath    string                `json:"file_path"`
+	LineStart   int                   `json:"line_start"`
+	LineEnd     int                   `json:"line_end"`
+	Language    string                `json:"language"`
+	Signature   *string               `json:"signature"`
+	Snippet     string                `json:"snippet"`
+	Description *string               `json:"description"`
+	URL         *string               `json:"url"`
 }
 
 func (s *set) searchCode(ctx context.Context, a tools.Arguments) (any, error) {
@@ -61,7 +64,7 @@ func (s *set) searchCode(ctx context.Context, a tools.Arguments) (any, error) {
 	}
 	limit, _ := a.Int("limit")
 	page, _ := a.Int("page")
-	answer := searchResult{Query: a.String("query"), Page: page, Results: []hit{}}
+	answer := Found{Query: a.String("query"), Page: page, Results: []Hit{}}
 	if a.String("repository") != "" {
 		answer.Repository = &repos[0].Name
 	}
@@ -158,9 +161,9 @@ func (s *set) searchFailed(ctx context.Context, err error) error {
 	return tools.Failf("Search is unavailable; try again later.")
 }
 
-func (s *set) hit(r search.Record, repos []codesage.Repository) hit {
-	return hit{
-		EntityName: r.EntityName, EntityType: r.EntityType, FilePath: r.FilePath,
+func (s *set) hit(r search.Record, repos []codesage.Repository) Hit {
+	return Hit{
+		In: r.RepositoryID, EntityName: r.EntityName, EntityType: r.EntityType, FilePath: r.FilePath,
 		LineStart: r.LineStart, LineEnd: r.LineEnd, Language: r.Language,
 		Signature:   optional(cut(r.Signature, maxSignature)),
 		Snippet:     cut(snippet(r), maxSnippet),

@@ -35,7 +35,7 @@ func TestSearchCodeShowsHits(t *testing.T) {
 		`{"query":"createStoreImpl","page":99999999999999999999}`: "",
 	} {
 		var got []string
-		for _, h := range decode[searchResult](w, "search_code", args).Results {
+		for _, h := range decode[Found](w, "search_code", args).Results {
 			got = append(got, h.EntityName)
 		}
 		if strings.Join(got, " ") != names {
@@ -100,7 +100,7 @@ func TestSearchCodeCutsTexts(t *testing.T) {
 	d := w.set.Deps
 	d.Engine = s
 	w.use(d)
-	got := decode[searchResult](w, "search_code", `{"query":"x","limit":7,"page":3,"entity_type":"class","language":"go"}`)
+	got := decode[Found](w, "search_code", `{"query":"x","limit":7,"page":3,"entity_type":"class","language":"go"}`)
 	if s.asked.Limit != 7 || s.asked.Page != 3 || s.asked.EntityType != "class" || s.asked.Language != "go" || len(s.asked.Scope) != 3 {
 		t.Errorf("asked %+v", s.asked)
 	}

@@ -112,15 +112,15 @@ func (w *world) published(r codesage.Repository, o codesage.Outcome, files ...fi
 func (w *world) publish(repo codesage.Repository, run codesage.Run, base codesage.RunID, o codesage.Outcome, files ...file) {
 	w.Helper()
 	ctx := w.Context()
-	run, err := w.store.StartRun(ctx, run.ID, time.Now().Add(-time.Hour))
+	run, err := w.store.StartRun(ctx, run.ID, time.Hour)
 	w.must(err)
 	rows, err := w.store.Begin(ctx, run, base)
 	w.must(err)
 	defer rows.Abort()
-	records, err := w.index.Begin(ctx, repo, base, run.ID)
+	records, err := w.index.Begin(ctx, repo, base, run)
 	w.must(err)
 	defer records.Abort()
-	texts, err := w.index.BeginTexts(ctx, repo.ID, base, run.ID)
+	texts, err := w.index.BeginTexts(ctx, repo.ID, base, run)
 	w.must(err)
 	defer texts.Abort()
 	for _, f := range files {
