@@ -52,13 +52,13 @@ func (j *job) republish(ctx context.Context) (err error) {
 	if err := j.copySkips(ctx); err != nil {
 		return err
 	}
-	if j.texts, err = j.Texts.BeginTexts(ctx, j.repo.ID, j.textsBase(), j.run.ID); err != nil {
+	if j.texts, err = j.Texts.BeginTexts(ctx, j.repo.ID, j.textsBase(), j.run); err != nil {
 		return fmt.Errorf("begin texts: %w", err)
 	}
 	if err := j.texts.Commit(ctx); err != nil {
 		return fmt.Errorf("commit texts: %w", err)
 	}
-	if j.records, err = j.Engine.Begin(ctx, j.repo, j.recordsBase(), j.run.ID); err != nil {
+	if j.records, err = j.Engine.Begin(ctx, j.repo, j.recordsBase(), j.run); err != nil {
 		return fmt.Errorf("begin records: %w", err)
 	}
 	if err := j.records.Commit(ctx); err != nil {

@@ -17,7 +17,7 @@ func (p *Pipeline) RebuildTexts(ctx context.Context, s codesage.Snapshot) error 
 	if err != nil {
 		return err
 	}
-	w, err := p.Texts.BeginTexts(ctx, s.Repository, 0, s.Run)
+	w, err := p.Texts.BeginTexts(ctx, s.Repository, 0, rebuilding(s))
 	if err != nil {
 		return fmt.Errorf("begin texts: %w", err)
 	}
@@ -39,7 +39,7 @@ func (p *Pipeline) RebuildRecords(ctx context.Context, s codesage.Snapshot) erro
 	if err != nil {
 		return err
 	}
-	w, err := p.Engine.Begin(ctx, repo, 0, s.Run)
+	w, err := p.Engine.Begin(ctx, repo, 0, rebuilding(s))
 	if err != nil {
 		return fmt.Errorf("begin records: %w", err)
 	}
@@ -48,6 +48,11 @@ func (p *Pipeline) RebuildRecords(ctx context.Context, s codesage.Snapshot) erro
 		return err
 	}
 	return w.Commit(ctx)
+}
+
+// rebuilding is the attempt at a snapshot's run that writes its index anew.
+func rebuilding(s codesage.Snapshot) codesage.Run {
+	return codesage.Run{ID: s.Run, Repository: s.Repository, Attempt: search.Rebuilt}
 }
 
 // putStored gives a writer the records of all entities that the store has of a

@@ -21,7 +21,7 @@ const (
 // stores what it found and gives it to the engine.
 func (j *job) symbols(ctx context.Context) (err error) {
 	j.enter(codesage.PhaseSymbols)
-	if j.records, err = j.Engine.Begin(ctx, j.repo, j.recordsBase(), j.run.ID); err != nil {
+	if j.records, err = j.Engine.Begin(ctx, j.repo, j.recordsBase(), j.run); err != nil {
 		return fmt.Errorf("begin records: %w", err)
 	}
 	if err := j.forgetRecords(ctx); err != nil {

@@ -38,7 +38,7 @@ type reading struct {
 // text, and ends the files that are gone.
 func (j *job) text(parent context.Context) (err error) {
 	j.enter(codesage.PhaseText)
-	if j.texts, err = j.Texts.BeginTexts(parent, j.repo.ID, j.textsBase(), j.run.ID); err != nil {
+	if j.texts, err = j.Texts.BeginTexts(parent, j.repo.ID, j.textsBase(), j.run); err != nil {
 		return fmt.Errorf("begin texts: %w", err)
 	}
 	doubtful := j.keepUnchanged()

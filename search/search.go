@@ -6,6 +6,7 @@ package search
 
 import (
 	"context"
+	"math"
 
 	"codesage"
 )
@@ -70,17 +71,29 @@ type Engine interface {
 	// sorted.
 	Languages(ctx context.Context, scope []codesage.Snapshot) ([]string, error)
 
-	// Begin opens a writer for a run that starts from the records of base (0 =
-	// none). Until Commit, searches of other runs don't change.
-	Begin(ctx context.Context, repo codesage.Repository, base, run codesage.RunID) (Writer, error)
+	// Begin opens a writer for an attempt at a run that starts from the records of
+	// base (0 = none). Until Commit, searches of other runs don't change. An
+	// earlier attempt at the run may still be at work, or stand still.
+	Begin(ctx context.Context, repo codesage.Repository, base codesage.RunID, run codesage.Run) (Writer, error)
 
-	// Retain removes what belongs to no run of keep, except to a run whose writer
-	// is open. Repositories that are not in keep are removed.
-	Retain(ctx context.Context, keep map[codesage.RepositoryID][]codesage.RunID) error
+	// Retain removes what belongs to no run that keep names, except what a writer
+	// that is open has made. What belongs to repositories that keep doesn't name
+	// is removed. keep is asked after Retain has noted what there is, once or
+	// twice, and only that is removed: what begins meanwhile is safe.
+	Retain(ctx context.Context, keep Keep) error
 
 	// Ping reports whether the engine can answer.
 	Ping(ctx context.Context) error
 }
+
+// Keep returns the runs of each repository whose index is in use: what readers
+// may be sent to, what is being written, and what that began from.
+type Keep func(ctx context.Context) (map[codesage.RepositoryID][]codesage.RunID, error)
+
+// Rebuilt is the attempt at a run that writes the index of its published snapshot
+// anew. It comes after all others: readers see what the latest attempt committed,
+// which for a published run is the one that published it, or Rebuilt.
+const Rebuilt = math.MaxInt32
 
 // Writer writes the records of one run. It is safe for concurrent use.
 type Writer interface {

@@ -26,9 +26,9 @@ type TextWriter interface {
 // TextIndex is where the pipeline writes texts. Local index files are the only
 // implementation; it stands here so that the pipeline knows contracts only.
 type TextIndex interface {
-	// BeginTexts opens a writer for a run that starts from the texts of base (0 =
-	// none). Until Commit, searches of other runs don't change.
-	BeginTexts(ctx context.Context, repo codesage.RepositoryID, base, run codesage.RunID) (TextWriter, error)
+	// BeginTexts opens a writer for an attempt at a run that starts from the texts
+	// of base (0 = none). Until Commit, searches of other runs don't change.
+	BeginTexts(ctx context.Context, repo codesage.RepositoryID, base codesage.RunID, run codesage.Run) (TextWriter, error)
 }
 
 // ChunkHit is a chunk that matches.

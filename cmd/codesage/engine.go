@@ -28,11 +28,11 @@ func (noSearch) Languages(context.Context, []codesage.Snapshot) ([]string, error
 	return nil, errNoSearch
 }
 
-func (noSearch) Begin(context.Context, codesage.Repository, codesage.RunID, codesage.RunID) (search.Writer, error) {
+func (noSearch) Begin(context.Context, codesage.Repository, codesage.RunID, codesage.Run) (search.Writer, error) {
 	return nil, errNoSearch
 }
 
-func (noSearch) Retain(context.Context, map[codesage.RepositoryID][]codesage.RunID) error { return nil }
+func (noSearch) Retain(context.Context, search.Keep) error { return nil }
 
 func (noSearch) Ping(context.Context) error { return errNoSearch }
 
@@ -44,7 +44,7 @@ type withTexts struct {
 }
 
 // Retain implements search.Engine.
-func (e withTexts) Retain(ctx context.Context, keep map[codesage.RepositoryID][]codesage.RunID) error {
+func (e withTexts) Retain(ctx context.Context, keep search.Keep) error {
 	return errors.Join(e.texts.Retain(ctx, keep), e.Engine.Retain(ctx, keep))
 }
 

@@ -85,9 +85,8 @@ type Engine struct {
 	settling chan struct{} // held while settings are compared
 	isSet    bool
 
-	mu       sync.Mutex
-	writers  map[codesage.RepositoryID]lock
-	suspects map[codesage.RepositoryID]bool // see Retain
+	mu      sync.Mutex
+	writers map[codesage.RepositoryID]lock
 }
 
 // Open returns the engine of an index and brings the index's settings up to
@@ -120,7 +119,6 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		c: c, client: cl, index: cl.InitIndex(c.IndexName),
 		settling: make(chan struct{}, 1),
 		writers:  map[codesage.RepositoryID]lock{},
-		suspects: map[codesage.RepositoryID]bool{},
 	}
 	first, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()

@@ -149,9 +149,11 @@ func TestCancelledContextEndsEveryWait(t *testing.T) {
 	index(t, e, 1, 1, tree{"a.go": {"load"}})
 	for name, call := range map[string]func(ctx context.Context) error{
 		"search": func(ctx context.Context) error { return second(e.Search(ctx, load)) },
-		"retain": func(ctx context.Context) error { return e.Retain(ctx, nil) },
-		"begin":  func(ctx context.Context) error { return second(e.Begin(ctx, codesage.Repository{ID: 1}, 1, 2)) },
-		"ping":   e.Ping,
+		"retain": func(ctx context.Context) error { return e.Retain(ctx, keeping(nil)) },
+		"begin": func(ctx context.Context) error {
+			return second(e.Begin(ctx, codesage.Repository{ID: 1}, 1, codesage.Run{ID: 2}))
+		},
+		"ping": e.Ping,
 	} {
 		s.Requests()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -244,8 +246,8 @@ func TestKeyIsInNoErrorAndNoLog(t *testing.T) {
 				t.Errorf("open: got %v, want KindDenied", err)
 			}
 			if e != nil {
-				failures = append(failures, e.Ping(t.Context()), second(e.Search(t.Context(), load)), e.Retain(t.Context(), nil),
-					second(e.Begin(t.Context(), codesage.Repository{ID: 1}, 1, 2)))
+				failures = append(failures, e.Ping(t.Context()), second(e.Search(t.Context(), load)), e.Retain(t.Context(), keeping(nil)),
+					second(e.Begin(t.Context(), codesage.Repository{ID: 1}, 1, codesage.Run{ID: 2})))
 			}
 			for _, err := range failures {
 				for ; err != nil; err = errors.Unwrap(err) {

@@ -28,7 +28,7 @@ func recordsOf(repo codesage.RepositoryID, run codesage.RunID, path string, name
 
 func begin(t *testing.T, e *Engine, repo codesage.RepositoryID, base, run codesage.RunID) search.Writer {
 	t.Helper()
-	w, err := e.Begin(t.Context(), codesage.Repository{ID: repo}, base, run)
+	w, err := e.Begin(t.Context(), codesage.Repository{ID: repo}, base, codesage.Run{ID: run})
 	if err != nil {
 		t.Fatalf("begin run %d of repository %d: %v", run, repo, err)
 	}

@@ -10,6 +10,7 @@ import (
 	client "github.com/algolia/algoliasearch-client-go/v3/algolia/search"
 
 	"codesage"
+	"codesage/search"
 )
 
 // stored is what of a record is needed to decide whether it stays.
@@ -73,54 +74,42 @@ func (e *Engine) remove(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// Retain implements search.Engine. Records of repositories that are in keep stay
+// Retain implements search.Engine. Records of repositories that keep names stay
 // as they are: those that a run left which was never published are the business
 // of the next Begin.
 //
-// A repository that another process has just added may be missing from keep. Its
-// run is later than all that keep knows; so a repository with such records is
-// removed only when a second Retain finds it still missing.
-func (e *Engine) Retain(ctx context.Context, keep map[codesage.RepositoryID][]codesage.RunID) error {
-	var newest codesage.RunID
-	for _, runs := range keep {
-		newest = max(newest, slices.Max(append([]codesage.RunID{0}, runs...)))
+// keep is asked twice: first to know where to look, so that the records of all
+// others need not be listed, and when there are any, again after they were noted.
+// A repository that another process has added in between is named by then.
+func (e *Engine) Retain(ctx context.Context, keep search.Keep) error {
+	known, err := keep(ctx)
+	if err != nil {
+		return err
 	}
-	rest := complement(idSpans(slices.Collect(maps.Keys(keep))))
 	foreign := map[codesage.RepositoryID][]string{}
-	last := map[codesage.RepositoryID]codesage.RunID{}
-	for spans := range slices.Chunk(rest, maxSpans) {
+	for spans := range slices.Chunk(complement(idSpans(slices.Collect(maps.Keys(known)))), maxSpans) {
 		err := e.browse(ctx, spansFilter(spans), func(s stored) {
 			foreign[s.Repository] = append(foreign[s.Repository], s.ObjectID)
-			last[s.Repository] = max(last[s.Repository], s.Run)
 		})
 		if err != nil {
 			return unavailable(err)
 		}
 	}
-	for _, repo := range e.condemned(last, newest) {
+	if len(foreign) == 0 {
+		return nil
+	}
+	if known, err = keep(ctx); err != nil {
+		return err
+	}
+	for _, repo := range slices.Sorted(maps.Keys(foreign)) {
+		if _, isKnown := known[repo]; isKnown {
+			continue
+		}
 		if err := e.drop(ctx, repo, foreign[repo]); err != nil {
 			return unavailable(err)
 		}
 	}
 	return nil
-}
-
-// condemned returns which of the repositories that are not in keep are surely no
-// new ones, and remembers the others.
-func (e *Engine) condemned(last map[codesage.RepositoryID]codesage.RunID, newest codesage.RunID) (list []codesage.RepositoryID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	suspects := map[codesage.RepositoryID]bool{}
-	for repo, run := range last {
-		if run > newest && !e.suspects[repo] {
-			suspects[repo] = true
-			continue
-		}
-		list = append(list, repo)
-	}
-	e.suspects = suspects
-	slices.Sort(list)
-	return list
 }
 
 // drop removes the records of a repository unless a writer is at work in it.

@@ -1,16 +1,24 @@
 package algolia
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"strings"
 	"testing"
 
 	"codesage"
+	"codesage/search"
 	"codesage/search/algolia/algoliatest"
 )
 
+func keeping(runs map[codesage.RepositoryID][]codesage.RunID) search.Keep {
+	return func(context.Context) (map[codesage.RepositoryID][]codesage.RunID, error) { return runs, nil }
+}
+
 func retain(t *testing.T, e *Engine, keep map[codesage.RepositoryID][]codesage.RunID) {
 	t.Helper()
-	if err := e.Retain(t.Context(), keep); err != nil {
+	if err := e.Retain(t.Context(), keeping(keep)); err != nil {
 		t.Fatalf("retain: %v", err)
 	}
 }
@@ -38,23 +46,49 @@ func TestRetainRemovesRepositoriesThatAreGone(t *testing.T) {
 	}
 }
 
-func TestRetainSparesARepositoryThatMayBeNew(t *testing.T) {
+// A repository that is added after the first question and indexed before its
+// records are listed stays: keep is asked again.
+func TestRetainSparesARepositoryThatIsNew(t *testing.T) {
 	t.Parallel()
 	e, _ := openFake(t, Config{})
 	files := tree{"a.go": names("load", 3)}
 	index(t, e, 1, 1, files)
-	index(t, e, 2, 2, files) // added by another process after keep was read
-	keep := map[codesage.RepositoryID][]codesage.RunID{1: {1}}
-	retain(t, e, keep)
+	index(t, e, 3, 2, files) // was deleted
+	known := map[codesage.RepositoryID][]codesage.RunID{1: {1}}
+	err := e.Retain(t.Context(), func(context.Context) (map[codesage.RepositoryID][]codesage.RunID, error) {
+		now := maps.Clone(known)
+		if known[2] == nil {
+			known[2] = []codesage.RunID{3}
+			index(t, e, 2, 3, files)
+		}
+		return now, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEntities(t, e, 1, files)
 	wantEntities(t, e, 2, files)
-	retain(t, e, map[codesage.RepositoryID][]codesage.RunID{1: {1}, 2: {2}})
-	index(t, e, 2, 3, files)
-	retain(t, e, map[codesage.RepositoryID][]codesage.RunID{1: {1}, 2: {2}})
-	wantEntities(t, e, 2, files)
-	retain(t, e, keep)
-	wantEntities(t, e, 2, files)
-	retain(t, e, keep)
-	wantEntities(t, e, 2, tree{})
+	wantEntities(t, e, 3, tree{})
+}
+
+func TestRetainRemovesNothingWhenItCannotAsk(t *testing.T) {
+	t.Parallel()
+	e, _ := openFake(t, Config{})
+	files := tree{"a.go": names("load", 3)}
+	index(t, e, 1, 1, files)
+	away, asked := errors.New("the database is away"), 0
+	for last := 1; last <= 2; last++ {
+		asked = 0
+		err := e.Retain(t.Context(), func(context.Context) (map[codesage.RepositoryID][]codesage.RunID, error) {
+			if asked++; asked == last {
+				return nil, away
+			}
+			return nil, nil
+		})
+		if !errors.Is(err, away) {
+			t.Errorf("question %d: got %v", last, err)
+		}
+	}
 	wantEntities(t, e, 1, files)
 }
 

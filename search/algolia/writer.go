@@ -26,7 +26,7 @@ const (
 // in this process; the error is KindConflict when that one stays too long. When
 // the records of base are missing, or a run that was never published left some,
 // base is rebuilt first.
-func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base, run codesage.RunID) (search.Writer, error) {
+func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base codesage.RunID, run codesage.Run) (search.Writer, error) {
 	if err := e.settle(ctx, triesOfWrite); err != nil {
 		return nil, unavailable(err)
 	}
@@ -48,7 +48,7 @@ func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base, run 
 		}
 	}
 	return &writer{
-		e: e, repo: repo.ID, base: base, run: run, isMixed: isMixed, lock: l,
+		e: e, repo: repo.ID, base: base, run: run.ID, isMixed: isMixed, lock: l,
 		turn: make(lock, 1), files: map[string]extent{},
 	}, nil
 }

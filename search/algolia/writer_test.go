@@ -230,7 +230,7 @@ func TestBeginRebuildsTheBaseAfterHalfARun(t *testing.T) {
 	rebuilt := 0
 	e, s := openFake(t, Config{Rebuild: func(ctx context.Context, at codesage.Snapshot) error {
 		rebuilt++
-		w, err := e.Begin(ctx, codesage.Repository{ID: at.Repository}, 0, at.Run)
+		w, err := e.Begin(ctx, codesage.Repository{ID: at.Repository}, 0, codesage.Run{ID: at.Run})
 		if err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ func TestMissingBaseIsRebuilt(t *testing.T) {
 		got = append(got, at)
 		return codesage.Errorf(codesage.KindNotFound, "run %d is no longer published", at.Run)
 	}})
-	_, err := e.Begin(t.Context(), codesage.Repository{ID: 4}, 8, 9)
+	_, err := e.Begin(t.Context(), codesage.Repository{ID: 4}, 8, codesage.Run{ID: 9})
 	if len(got) != 1 || got[0] != (codesage.Snapshot{Repository: 4, Run: 8}) {
 		t.Errorf("rebuilt %v, want run 8 of repository 4", got)
 	}
@@ -292,7 +292,7 @@ func TestOneWriterOfARepositoryAtATime(t *testing.T) {
 	e, _ := openFake(t, Config{LockWait: time.Millisecond})
 	w := begin(t, e, 1, 0, 1)
 	begin(t, e, 2, 0, 2)
-	if _, err := e.Begin(t.Context(), codesage.Repository{ID: 1}, 0, 3); !errors.Is(err, codesage.ErrConflict) {
+	if _, err := e.Begin(t.Context(), codesage.Repository{ID: 1}, 0, codesage.Run{ID: 3}); !errors.Is(err, codesage.ErrConflict) {
 		t.Errorf("got %v, want KindConflict", err)
 	}
 	w.Abort()

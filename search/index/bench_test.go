@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"go/build"
 	"io/fs"
 	"os"
@@ -104,11 +103,10 @@ func BenchmarkUpdate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	n := 0
+	owner := newOwner(b, dir)
 	for b.Loop() {
-		n++
-		m := index.Manifest{Segments: []index.ManifestSegment{{Name: fmt.Sprintf("%d.seg", n)}}}
-		err := errors.Join(w.Add(f), w.Finish(filepath.Join(dir, m.Segments[0].Name)), index.WriteManifest(dir, "m.json", m))
+		m := manifestOf(owner.NewSegment())
+		err := errors.Join(w.Add(f), w.Finish(filepath.Join(dir, m.Segments[0].Name)), owner.WriteManifest("m.json", m))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -9,12 +9,12 @@ import (
 // Build writes one segment to path from n files, with the given number of
 // goroutines. Each call of add adds one of the files to the Writer that it is
 // given; calls for different files run at the same time. The budget of the
-// options is shared out among the goroutines, and opt.Dir defaults to the folder
-// of path. The first error of add, or that of ctx, ends the build and leaves
-// nothing behind.
+// options is shared out among the goroutines, and opt.Dir and opt.Owner default
+// to those of path. The first error of add, or that of ctx, ends the build and
+// leaves nothing behind.
 func Build(ctx context.Context, path string, opt WriterOptions, n, workers int, add func(w *Writer, i int) error) error {
 	if opt.Dir == "" {
-		opt.Dir = filepath.Dir(path)
+		opt.Dir, opt.Owner = filepath.Dir(path), ownerOf(filepath.Base(path))
 	}
 	if opt.Budget <= 0 {
 		opt.Budget = 32 << 20

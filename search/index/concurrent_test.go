@@ -19,7 +19,7 @@ func TestSearchesOutliveSwapAndClose(t *testing.T) {
 	oneWord(t, dir, "a.seg", "one", "two", "three")
 	oneWord(t, dir, "b.seg", "four", "five")
 	for name, m := range map[string]index.Manifest{"small.json": manifestOf("a.seg"), "large.json": manifestOf("a.seg", "b.seg")} {
-		if err := index.WriteManifest(dir, name, m); err != nil {
+		if err := newOwner(t, dir).WriteManifest(name, m); err != nil {
 			t.Fatal(err)
 		}
 	}

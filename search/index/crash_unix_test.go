@@ -55,27 +55,33 @@ func runFile(n int) index.File {
 // publishForever adds a file a run, merging now and then, and says which
 // manifest is written.
 func publishForever(dir string) {
-	lock, err := index.LockDir(dir)
-	exitOn(err)
-	defer lock.Unlock()
-	w, err := index.NewWriter(index.WriterOptions{Schema: chunkSchema, Dir: dir, Budget: 1})
-	exitOn(err)
 	var m index.Manifest
 	for n := 1; ; n++ {
-		name := fmt.Sprintf("run-%d.seg", n)
+		owner, err := index.NewOwner(dir)
+		exitOn(err)
+		w, err := index.NewWriter(index.WriterOptions{Schema: chunkSchema, Dir: dir, Owner: owner.Name(), Budget: 1})
+		exitOn(err)
+		name := owner.NewSegment()
 		exitOn(w.Add(runFile(n)))
 		exitOn(w.Finish(filepath.Join(dir, name)))
 		m.Segments = append(m.Segments, index.ManifestSegment{Name: name})
 		if len(m.Segments) > 3 {
-			exitOn(mergeAll(dir, &m, fmt.Sprintf("merged-%d.seg", n)))
+			exitOn(mergeAll(dir, &m, owner.NewSegment()))
 		}
-		exitOn(index.WriteManifest(dir, fmt.Sprintf("run-%d.json", n), m))
+		exitOn(owner.WriteManifest(fmt.Sprintf("run-%d.json", n), m))
+		owner.End()
 		fmt.Println(n)
-		if n > 1 {
-			_, err := index.Sweep(dir, []string{fmt.Sprintf("run-%d.json", n)})
-			exitOn(err)
-		}
+		exitOn(sweep(dir, fmt.Sprintf("run-%d.json", n)))
 	}
+}
+
+func sweep(dir string, keep ...string) error {
+	s, err := index.Look(dir)
+	if err != nil {
+		return err
+	}
+	_, err = s.Remove(keep)
+	return err
 }
 
 func mergeAll(dir string, m *index.Manifest, name string) error {
@@ -132,11 +138,6 @@ func TestKillLeavesAWholeState(t *testing.T) {
 
 func checkKilled(t *testing.T, dir, last string) {
 	t.Helper()
-	lock, err := index.LockDir(dir)
-	if err != nil {
-		t.Fatalf("lock after a kill: %v", err)
-	}
-	defer lock.Unlock()
 	manifests, err := filepath.Glob(filepath.Join(dir, "run-*.json"))
 	if err != nil || len(manifests) == 0 {
 		t.Fatalf("no manifest after run %s: %v", last, err)
@@ -152,7 +153,7 @@ func checkKilled(t *testing.T, dir, last string) {
 		t.Fatalf("run %d was published and the newest manifest is of run %d", said, newest)
 	}
 	name := fmt.Sprintf("run-%d.json", newest)
-	if _, err := index.Sweep(dir, []string{name}); err != nil {
+	if err := sweep(dir, name); err != nil {
 		t.Fatal(err)
 	}
 	x := openIndex(t, dir, name, nil)
@@ -165,6 +166,9 @@ func checkKilled(t *testing.T, dir, last string) {
 		if got, want := count(t, x, fmt.Sprintf("run%d", n)) > 0, n <= newest; got != want {
 			t.Errorf("state of run %d has run %d: %v", newest, n, got)
 		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1+len(x.Parts()) {
+		t.Errorf("%v is left, want a manifest and its %d segments", left, len(x.Parts()))
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".tmp-*")); len(left) > 0 {
 		t.Errorf("%v is left", left)
@@ -196,9 +200,12 @@ func buildOnAFullDisk(dir string) {
 				exitOn(fmt.Errorf("limit %d, budget %d: %v, want EFBIG", limit, budget, err))
 			}
 		}
-		if err := index.WriteManifest(dir, "m.json", index.Manifest{Segments: nil}); limit < 80 && err == nil {
+		owner, err := index.NewOwner(dir)
+		exitOn(err)
+		if err := owner.WriteManifest("m.json", index.Manifest{Segments: nil}); limit < 80 && err == nil {
 			exitOn(errors.New("a manifest is written on a full disk"))
 		}
+		owner.End()
 		os.Remove(filepath.Join(dir, "m.json"))
 	}
 }

@@ -27,15 +27,18 @@
 // A [Writer] makes one segment file from files and their documents, within a
 // budget of memory; [Build] does so with several goroutines:
 //
-//	w, err := index.NewWriter(index.WriterOptions{Schema: schema, Dir: dir})
+//	owner, err := index.NewOwner(dir)
+//	defer owner.End()
+//	name := owner.NewSegment()
+//	w, err := index.NewWriter(index.WriterOptions{Schema: schema, Dir: dir, Owner: owner.Name()})
 //	err = w.Add(index.File{Path: "a.go", Hash: blob, Text: text, Docs: []index.Doc{{Start: 0, End: 512}}})
-//	err = w.Finish(filepath.Join(dir, "run-42.seg"))
+//	err = w.Finish(filepath.Join(dir, name))
 //
 // Segments never change and names are never used twice. A [Manifest] names the
 // segments of one state of the index and the files that are deleted in each.
 // Writing it, under a name of the caller's, is one atomic and durable step:
 //
-//	err = index.WriteManifest(dir, "run-42.json", index.Manifest{Segments: []index.ManifestSegment{{Name: "run-42.seg"}}})
+//	err = owner.WriteManifest("run-42.json", index.Manifest{Segments: []index.ManifestSegment{{Name: name}}})
 //
 // To replace a file, write its new version into a new segment, and write a
 // manifest that names both and has the old version in [FileSet] of its segment
@@ -54,8 +57,9 @@
 // [Index.Near] and [Index.DF] read the dictionary. [Index.Candidates] gives the
 // files that may have a substring ([Literal]) or a match ([Regexp]).
 //
-// Housekeeping, under [LockDir]: [MergePlan] says which segments to [Merge],
-// and [Sweep] removes what no kept manifest names.
+// Any number of processes may write in a folder at once, each as an [Owner] of
+// its own. Housekeeping: [MergePlan] says which segments to [Merge], and a
+// [Sweep] removes what no kept manifest names and no owner at work has made.
 //
 // # Text
 //

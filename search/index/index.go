@@ -228,14 +228,25 @@ func (x *Index) Find(path string) (part, file int, ok bool, err error) {
 	return part, file, ok, err
 }
 
-// OpenIndex opens the index that a manifest in dir describes. Segments that
-// prev, which may be nil, has open already are shared with it, not opened
-// again. Nobody may sweep the folder meanwhile without keeping the manifest.
+// OpenIndex opens the index that the manifest of a name in dir describes. See
+// OpenManifest.
 func OpenIndex(dir, name string, prev *Index) (*Index, error) {
 	m, err := ReadManifest(dir, name)
 	if err != nil {
 		return nil, err
 	}
+	x, err := OpenManifest(dir, m, prev)
+	if err != nil {
+		return nil, fmt.Errorf("open index %s: %w", name, err)
+	}
+	return x, nil
+}
+
+// OpenManifest opens the index in dir that a manifest describes. Segments that
+// prev, which may be nil, has open already are shared with it, not opened again.
+// The error is fs.ErrNotExist when a segment is gone: somebody swept the folder
+// without keeping the manifest.
+func OpenManifest(dir string, m Manifest, prev *Index) (_ *Index, err error) {
 	shared := map[string]*Segment{}
 	if prev != nil {
 		for _, p := range prev.parts {
@@ -253,7 +264,7 @@ func OpenIndex(dir, name string, prev *Index) (*Index, error) {
 		s := shared[path]
 		if s == nil || !s.retain() {
 			if s, err = Open(path); err != nil {
-				return nil, fmt.Errorf("open index %s: %w", name, err)
+				return nil, err
 			}
 		}
 		parts = append(parts, Part{s, e.Deleted})

@@ -10,7 +10,7 @@ import (
 )
 
 // SegmentExt ends the names of segment files, and ManifestExt those of
-// manifests. Sweep tells by them what a file is.
+// manifests. A Sweep tells by them what a file is.
 const (
 	SegmentExt  = ".seg"
 	ManifestExt = ".json"
@@ -38,11 +38,13 @@ type envelope struct {
 
 const manifestVersion = 1
 
-// WriteManifest writes a manifest under a name such as "run-42.json" in dir, in
-// one step: a reader sees the old file of that name, or none, or the whole new
-// one. When it returns nil, the manifest and the segments that it names are
-// durable. The segments must exist.
-func WriteManifest(dir, name string, m Manifest) error {
+// WriteManifest writes a manifest under a name such as "run-42.json" in the
+// owner's folder, in one step: a reader sees the old file of that name, or none,
+// or the whole new one. When it returns nil, the manifest and the segments that
+// it names are durable. The segments must exist: fs.ErrNotExist says that one is
+// gone.
+func (o *Owner) WriteManifest(name string, m Manifest) error {
+	dir := o.dir
 	if err := checkName(name, ManifestExt); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
@@ -66,15 +68,15 @@ func WriteManifest(dir, name string, m Manifest) error {
 	if err := syncDir(dir); err != nil {
 		return fmt.Errorf("write manifest %s: %w", name, err)
 	}
-	if err := writeFile(dir, name, b); err != nil {
+	if err := o.writeFile(name, b); err != nil {
 		return fmt.Errorf("write manifest %s: %w", name, err)
 	}
 	return nil
 }
 
 // writeFile replaces a file in one durable step.
-func writeFile(dir, name string, b []byte) error {
-	f, err := os.CreateTemp(dir, tempPrefix+"*")
+func (o *Owner) writeFile(name string, b []byte) error {
+	f, err := os.CreateTemp(o.dir, tempPattern(o.name))
 	if err != nil {
 		return err
 	}
@@ -88,10 +90,10 @@ func writeFile(dir, name string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), filepath.Join(dir, name)); err != nil {
+	if err := os.Rename(f.Name(), filepath.Join(o.dir, name)); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return syncDir(o.dir)
 }
 
 // ReadManifest reads a manifest. It returns an error that is fs.ErrNotExist

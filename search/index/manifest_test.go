@@ -31,6 +31,17 @@ func manifestOf(names ...string) (m index.Manifest) {
 	return m
 }
 
+// newOwner begins to write in a folder until the test ends.
+func newOwner(t testing.TB, dir string) *index.Owner {
+	t.Helper()
+	o, err := index.NewOwner(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.End)
+	return o
+}
+
 func count(t testing.TB, x *index.Index, word string) int {
 	t.Helper()
 	n, err := x.Count(context.Background(), query.Term{Text: word}, index.Options{})
@@ -54,7 +65,7 @@ func TestManifestsAreStatesOfOneFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	oneWord(t, dir, "a.seg", "old", "same")
-	if err := index.WriteManifest(dir, "run-1.json", manifestOf("a.seg")); err != nil {
+	if err := newOwner(t, dir).WriteManifest("run-1.json", manifestOf("a.seg")); err != nil {
 		t.Fatal(err)
 	}
 	first := openIndex(t, dir, "run-1.json", nil)
@@ -75,7 +86,7 @@ func TestManifestsAreStatesOfOneFolder(t *testing.T) {
 	}
 	m := manifestOf("a.seg", "b.seg")
 	m.Segments[0].Deleted.Add(file)
-	if err := index.WriteManifest(dir, "run-2.json", m); err != nil {
+	if err := newOwner(t, dir).WriteManifest("run-2.json", m); err != nil {
 		t.Fatal(err)
 	}
 	second := openIndex(t, dir, "run-2.json", first)
@@ -101,12 +112,12 @@ func TestManifestRefusesBadNames(t *testing.T) {
 	dir := t.TempDir()
 	oneWord(t, dir, "a.seg", "x")
 	for _, name := range []string{"", ".json", "a.seg", "../x.json", "sub/x.json", ".tmp-1.json", `a\b.json`} {
-		if err := index.WriteManifest(dir, name, index.Manifest{}); err == nil {
+		if err := newOwner(t, dir).WriteManifest(name, index.Manifest{}); err == nil {
 			t.Errorf("manifest %q is written", name)
 		}
 	}
 	for _, name := range []string{"../a.seg", "gone.seg", "a.txt", "lock"} {
-		if err := index.WriteManifest(dir, "m.json", manifestOf(name)); err == nil {
+		if err := newOwner(t, dir).WriteManifest("m.json", manifestOf(name)); err == nil {
 			t.Errorf("a manifest with segment %q is written", name)
 		}
 	}
@@ -118,7 +129,7 @@ func TestDamagedManifestIsCorrupt(t *testing.T) {
 	oneWord(t, dir, "a.seg", "x", "y", "z")
 	m := manifestOf("a.seg")
 	m.Segments[0].Deleted.Add(1)
-	if err := index.WriteManifest(dir, "m.json", m); err != nil {
+	if err := newOwner(t, dir).WriteManifest("m.json", m); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "m.json")
@@ -139,65 +150,6 @@ func TestDamagedManifestIsCorrupt(t *testing.T) {
 			t.Errorf("a flip at byte %d: %v, want ErrCorrupt", i, err)
 		}
 	}
-}
-
-func TestSweepKeepsWhatManifestsName(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, s := range []string{"a.seg", "b.seg", "c.seg"} {
-		oneWord(t, dir, s, "x")
-	}
-	for name, segs := range map[string][]string{"run-1.json": {"a.seg"}, "run-2.json": {"a.seg", "b.seg"}, "run-3.json": {"c.seg"}} {
-		if err := index.WriteManifest(dir, name, manifestOf(segs...)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{".tmp-123", ".tmp-part-9", "notes.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	open := openIndex(t, dir, "run-3.json", nil)
-	if removed, err := index.Sweep(dir, []string{"run-2.json", "run-9.json"}); err == nil || removed != nil {
-		t.Errorf("sweep with a manifest that is not there: %v, %v", removed, err)
-	}
-	if _, err := index.Sweep(dir, []string{"run-2.json"}); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	if want := []string{"a.seg", "b.seg", "notes.txt", "run-2.json"}; !slices.Equal(names, want) {
-		t.Errorf("left %v, want %v", names, want)
-	}
-	if count(t, open, "x") != 1 {
-		t.Error("a reader lost a segment that it has open")
-	}
-}
-
-func TestLockHasOneHolder(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	l, err := index.LockDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := index.LockDir(dir); !errors.Is(err, index.ErrLocked) {
-		t.Errorf("second lock: %v, want ErrLocked", err)
-	}
-	if err := l.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	l, err = index.LockDir(dir)
-	if err != nil {
-		t.Fatalf("lock after unlock: %v", err)
-	}
-	l.Unlock()
 }
 
 func TestMergePlan(t *testing.T) {

@@ -11,9 +11,6 @@ import (
 	"strings"
 )
 
-// tempPrefix begins the names of unfinished files; Sweep removes them.
-const tempPrefix = ".tmp-"
-
 // A segWriter writes one segment file: files and documents first, then terms
 // in key order, then trigrams in order. Postings, positions and payloads
 // stream through files; the dictionary and the tables stay in memory.
@@ -39,9 +36,10 @@ type segWriter struct {
 }
 
 func newSegWriter(path string, schema Schema) (*segWriter, error) {
-	dir := filepath.Dir(path)
+	temp := stream{dir: filepath.Dir(path), owner: ownerOf(filepath.Base(path))}
+	out, pos, pay := temp, temp, temp
 	w := &segWriter{path: path, schema: schema, cap: maxSection, attrs: make([][]uint32, len(schema.Attrs)),
-		out: &stream{dir: dir}, pos: &stream{dir: dir}, pay: &stream{dir: dir}}
+		out: &out, pos: &pos, pay: &pay}
 	w.h.fields = uint32(len(schema.Fields))
 	if err := w.out.open(); err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)

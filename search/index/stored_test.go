@@ -134,13 +134,20 @@ func ExampleIndex_Search() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	w, _ := index.NewWriter(index.WriterOptions{Dir: dir, Schema: index.Schema{Fields: []index.Field{
+	owner, err := index.NewOwner(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer owner.End()
+	segment := owner.NewSegment()
+	w, _ := index.NewWriter(index.WriterOptions{Dir: dir, Owner: owner.Name(), Schema: index.Schema{Fields: []index.Field{
 		{Name: "content", Kind: index.Content}, {Name: "parts", Kind: index.Parts, Of: 0}}}})
 	for path, text := range map[string]string{"a.go": "func newMutex() Mutex", "b.go": "the mutex of the pool, a mutex"} {
 		w.Add(index.File{Path: path, Text: text, Docs: []index.Doc{{Start: 0, End: uint32(len(text))}}})
 	}
-	w.Finish(dir + "/run-1.seg")
-	index.WriteManifest(dir, "run-1.json", index.Manifest{Segments: []index.ManifestSegment{{Name: "run-1.seg"}}})
+	w.Finish(dir + "/" + segment)
+	owner.WriteManifest("run-1.json", index.Manifest{Segments: []index.ManifestSegment{{Name: segment}}})
 
 	x, err := index.OpenIndex(dir, "run-1.json", nil)
 	if err != nil {

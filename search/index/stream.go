@@ -13,16 +13,17 @@ const streamBuffer = 256 << 10
 // checksum. What does not fit in its buffer goes to a temporary file, so that
 // small segments need none.
 type stream struct {
-	dir string
-	f   *os.File // nil until it is needed
-	buf []byte
-	len uint64
-	crc uint32
-	err error // the first one, which flush returns
+	dir   string
+	owner string   // of the temporary file
+	f     *os.File // nil until it is needed
+	buf   []byte
+	len   uint64
+	crc   uint32
+	err   error // the first one, which flush returns
 }
 
 func (s *stream) open() (err error) {
-	s.f, err = os.CreateTemp(s.dir, tempPrefix+"*")
+	s.f, err = os.CreateTemp(s.dir, tempPattern(s.owner))
 	return err
 }
 

@@ -14,9 +14,10 @@ const noTerm = ^uint32(0)
 // WriterOptions configure a Writer.
 type WriterOptions struct {
 	Schema Schema
-	// Dir is the folder for parts that wait to be merged: the one of the
-	// index, so that Sweep finds what a dead process left.
-	Dir string
+	// Dir is the folder for parts that wait to be merged: the one of the index,
+	// so that a Sweep finds what a dead process left. Owner is the name of the
+	// Owner whose files they are.
+	Dir, Owner string
 	// Budget is the bytes of tables after which a part is written. Zero
 	// means 32 MiB. Files are never split, so one file may pass it. The
 	// process needs a few times as much while a part is sorted.
@@ -297,7 +298,7 @@ func (w *Writer) memory() int {
 }
 
 func (w *Writer) flushPart() error {
-	f, err := os.CreateTemp(w.opt.Dir, tempPrefix+"part-*")
+	f, err := os.CreateTemp(w.opt.Dir, tempPattern(w.opt.Owner))
 	if err != nil {
 		return fmt.Errorf("create part: %w", err)
 	}

@@ -50,7 +50,7 @@ func BenchmarkTexts(b *testing.B) {
 	b.Run("index", func(b *testing.B) {
 		for b.Loop() {
 			at.Run++
-			w, err := x.BeginTexts(b.Context(), 1, 0, at.Run)
+			w, err := x.BeginTexts(b.Context(), 1, 0, codesage.Run{ID: at.Run})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func BenchmarkTexts(b *testing.B) {
 	}
 	b.Run("refresh of a file", func(b *testing.B) {
 		for b.Loop() {
-			w, err := x.BeginTexts(b.Context(), 1, at.Run, at.Run+1)
+			w, err := x.BeginTexts(b.Context(), 1, at.Run, codesage.Run{ID: at.Run + 1})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -32,8 +32,8 @@ func indexInOtherSchema(t *testing.T, x *Index) {
 func TestDamageIsRebuiltOnce(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, x *Index){
-		"manifest gone":      func(t *testing.T, x *Index) { remove(t, files(t, x, "run-1.json")) },
-		"manifest cut":       func(t *testing.T, x *Index) { truncate(t, files(t, x, "run-1.json"), 10) },
+		"manifest gone":      func(t *testing.T, x *Index) { remove(t, files(t, x, "run-1-0.json")) },
+		"manifest cut":       func(t *testing.T, x *Index) { truncate(t, files(t, x, "run-1-0.json"), 10) },
 		"segment gone":       func(t *testing.T, x *Index) { remove(t, files(t, x, index.SegmentExt)) },
 		"segment cut":        func(t *testing.T, x *Index) { truncate(t, files(t, x, index.SegmentExt), 500) },
 		"segment empty":      func(t *testing.T, x *Index) { truncate(t, files(t, x, index.SegmentExt), 0) },
@@ -158,7 +158,7 @@ func TestSilentDamageIsFoundAndRebuilt(t *testing.T) {
 		}
 	}
 	hits(t, x, "load", one)
-	if err := x.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {1}}); err != nil {
+	if err := x.Retain(t.Context(), keeping(map[codesage.RepositoryID][]codesage.RunID{1: {1}})); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := x.Verify(t.Context()); err != nil || n != 1 {

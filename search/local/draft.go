@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -12,13 +13,14 @@ import (
 	"codesage/search/index"
 )
 
-// A draft is the writer of one part of one run: the segments of its base, the
-// files deleted from them, and new segments. It is safe for concurrent use.
+// A draft is the writer of one part of an attempt at a run: the segments of its
+// base, the files deleted from them, and new segments. It is safe for concurrent
+// use.
 type draft struct {
 	x      *Index
 	f      *folder
-	run    codesage.RunID
-	lock   *index.Lock
+	id     attempt
+	owner  *index.Owner       // of the files that it makes
 	base   *opened            // nil without one
 	writer chan *index.Writer // holds the writer while nobody uses it
 
@@ -43,9 +45,8 @@ type piece struct {
 // errEnded reports the use of a writer after Commit or Abort.
 var errEnded = errors.New("the search writer has ended")
 
-// begin opens a draft. The error is KindConflict when another writer is at work
-// in the folder for too long.
-func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part, base, run codesage.RunID) (*draft, error) {
+// begin opens a draft.
+func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part, base codesage.RunID, run codesage.Run) (*draft, error) {
 	if x.o.ReadOnly {
 		return nil, errors.New("the search index is open for reading only")
 	}
@@ -53,7 +54,7 @@ func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{x: x, f: f, run: run, written: map[string]struct{}{}, writer: make(chan *index.Writer, 1)}
+	d := &draft{x: x, f: f, id: attempt{run.ID, run.Attempt}, written: map[string]struct{}{}, writer: make(chan *index.Writer, 1)}
 	if base != 0 {
 		if d.base, err = x.acquire(ctx, codesage.Snapshot{Repository: repo, Run: base}, part, writerWait); err != nil {
 			return nil, fmt.Errorf("begin from run %d: %w", base, err)
@@ -62,7 +63,7 @@ func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part
 			d.pieces = append(d.pieces, piece{seg: p.Segment, name: d.base.names[i], deleted: p.Deleted})
 		}
 	}
-	if err := d.open(ctx); err != nil {
+	if err := d.open(); err != nil {
 		if d.base != nil {
 			d.base.release()
 		}
@@ -71,14 +72,17 @@ func (x *Index) begin(ctx context.Context, repo codesage.RepositoryID, part Part
 	return d, nil
 }
 
-func (d *draft) open(ctx context.Context) (err error) {
-	w, err := index.NewWriter(index.WriterOptions{Schema: d.f.schema, Dir: d.f.dir, Budget: d.x.o.Budget})
+func (d *draft) open() (err error) {
+	if d.owner, err = d.f.newOwner(); err != nil {
+		return err
+	}
+	w, err := index.NewWriter(index.WriterOptions{Schema: d.f.schema, Dir: d.f.dir, Owner: d.owner.Name(), Budget: d.x.o.Budget})
 	if err != nil {
+		d.owner.End()
 		return err
 	}
 	d.writer <- w
-	d.lock, err = d.f.takeLock(ctx, d.x.o.LockWait)
-	return err
+	return nil
 }
 
 // put replaces a path's file. After an error the draft can only be aborted.
@@ -178,10 +182,7 @@ func (d *draft) seal() error {
 
 // make opens the segment that write writes; none when it has no files.
 func (d *draft) make(write func(path string) error) ([]piece, error) {
-	name, err := d.f.newSegment()
-	if err != nil {
-		return nil, err
-	}
+	name := d.owner.NewSegment()
 	d.own = append(d.own, name)
 	if err := write(d.f.path(name)); err != nil {
 		return nil, err
@@ -197,7 +198,7 @@ func (d *draft) make(write func(path string) error) ([]piece, error) {
 	return []piece{{seg: s, name: name, isOwn: true, isCopied: true}}, nil
 }
 
-// commit publishes the run's manifest. After an error the draft is to be
+// commit writes the attempt's manifest. After an error the draft is to be
 // aborted.
 func (d *draft) commit(ctx context.Context) error {
 	d.mu.Lock()
@@ -219,10 +220,14 @@ func (d *draft) commit(ctx context.Context) error {
 	for _, p := range d.pieces {
 		m.Segments = append(m.Segments, index.ManifestSegment{Name: p.name, Deleted: p.deleted})
 	}
-	if err := index.WriteManifest(d.f.dir, manifestName(d.run), m); err != nil {
+	if err := d.owner.WriteManifest(d.id.manifest(), m); errors.Is(err, fs.ErrNotExist) {
+		// The base was damaged and has been rebuilt, or the run was overtaken long
+		// ago. Another attempt begins from what there is now.
+		return unavailable(err)
+	} else if err != nil {
 		return err
 	}
-	d.f.forget(d.run)
+	d.f.forget(d.id.run)
 	d.x.trust(d.f, d.own)
 	d.own = nil
 	d.end()
@@ -296,6 +301,5 @@ func (d *draft) end() {
 	if d.base != nil {
 		d.base.release()
 	}
-	d.x.sweepDue(d.f, d.run)
-	d.f.unlock(d.lock)
+	d.owner.End()
 }

@@ -13,9 +13,8 @@ var (
 )
 
 // Begin implements search.Engine. When the base is missing or damaged it is
-// rebuilt first. Only one writer of a repository is at work at a time: the error
-// is KindConflict when another one stays too long.
-func (x *Index) Begin(ctx context.Context, repo codesage.Repository, base, run codesage.RunID) (search.Writer, error) {
+// rebuilt first.
+func (x *Index) Begin(ctx context.Context, repo codesage.Repository, base codesage.RunID, run codesage.Run) (search.Writer, error) {
 	d, err := x.begin(ctx, repo.ID, Entities, base, run)
 	if err != nil {
 		return nil, err

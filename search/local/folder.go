@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"codesage"
@@ -21,14 +19,11 @@ const keepOpen = 2
 
 // A folder is one part of one repository.
 type folder struct {
-	dir     string
-	schema  index.Schema
-	writing chan struct{} // holds one token while a writer of this process is at work
+	dir    string
+	schema index.Schema
 
-	mu    sync.Mutex
-	open  map[codesage.RunID]*opened
-	sweep []codesage.RunID // runs to keep by a sweep that waits for the writer
-	isDue bool             // such a sweep waits
+	mu   sync.Mutex
+	open map[codesage.RunID]*opened
 }
 
 // opened is the index of one run. Whoever acquired it releases it; it is closed
@@ -44,16 +39,21 @@ type opened struct {
 	damaged bool // must be written anew
 }
 
-func manifestName(run codesage.RunID) string {
-	return "run-" + strconv.FormatInt(int64(run), 10) + index.ManifestExt
+// An attempt at a run has a manifest of its own.
+type attempt struct {
+	run codesage.RunID
+	n   int
 }
 
-// runOf returns the run of a manifest's name.
-func runOf(name string) (codesage.RunID, bool) {
-	s, ok := strings.CutPrefix(name, "run-")
-	s, isManifest := strings.CutSuffix(s, index.ManifestExt)
-	n, err := strconv.ParseInt(s, 10, 64)
-	return codesage.RunID(n), ok && isManifest && err == nil
+func (a attempt) manifest() string {
+	return fmt.Sprintf("run-%d-%d%s", a.run, a.n, index.ManifestExt)
+}
+
+// attemptOf returns the attempt of a manifest's name.
+func attemptOf(name string) (attempt, bool) {
+	var a attempt
+	_, err := fmt.Sscanf(name, "run-%d-%d", &a.run, &a.n)
+	return a, err == nil && name == a.manifest()
 }
 
 // acquire opens a run, or takes it from those that are open. fresh is told of a
@@ -62,24 +62,59 @@ func (f *folder) acquire(run codesage.RunID, fresh func(*opened)) (*opened, erro
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o := f.open[run]
-	if o != nil && o.damaged {
-		return nil, fmt.Errorf("run %d: %w", run, index.ErrCorrupt)
-	}
-	if o == nil {
-		var err error
-		if o, err = f.load(run); err != nil {
+	if o == nil || o.damaged {
+		next, err := f.load(run, o)
+		if err != nil {
 			return nil, err
 		}
+		if o != nil {
+			f.drop(o)
+		}
+		o = next
 		f.open[run] = o
-		f.forgetOld()
 		fresh(o)
 	}
-	o.refs++
+	o.refs++ // before forgetOld, which may close what nobody uses
+	f.forgetOld()
 	return o, nil
 }
 
-// load opens a run and shares the segments that other runs have open.
-func (f *folder) load(run codesage.RunID) (*opened, error) {
+// loadTries is how often a run is opened that another process is rebuilding.
+const loadTries = 3
+
+// load opens a run. damaged, unless nil, is what was opened before: the error is
+// index.ErrCorrupt while nothing else has taken its place.
+func (f *folder) load(run codesage.RunID, damaged *opened) (*opened, error) {
+	for tries := 1; ; tries++ {
+		name, err := f.latest(run)
+		if err != nil {
+			return nil, err
+		}
+		m, err := index.ReadManifest(f.dir, name)
+		if err != nil {
+			return nil, err
+		}
+		if damaged != nil && slices.Equal(segmentsOf(m), damaged.names) {
+			return nil, fmt.Errorf("run %d: %w", run, index.ErrCorrupt)
+		}
+		o, err := f.openManifest(run, m)
+		// A rebuild may have replaced the manifest, and a sweep removed what the one
+		// before named.
+		if !errors.Is(err, fs.ErrNotExist) || tries == loadTries {
+			return o, err
+		}
+	}
+}
+
+func segmentsOf(m index.Manifest) (names []string) {
+	for _, s := range m.Segments {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// openManifest opens a run and shares the segments that other runs have open.
+func (f *folder) openManifest(run codesage.RunID, m index.Manifest) (*opened, error) {
 	var prev *index.Index
 	newest := codesage.RunID(0)
 	for id, o := range f.open {
@@ -87,12 +122,7 @@ func (f *folder) load(run codesage.RunID) (*opened, error) {
 			newest, prev = id, o.ix
 		}
 	}
-	name := manifestName(run)
-	m, err := index.ReadManifest(f.dir, name)
-	if err != nil {
-		return nil, err
-	}
-	ix, err := index.OpenIndex(f.dir, name, prev)
+	ix, err := index.OpenManifest(f.dir, m, prev)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +130,7 @@ func (f *folder) load(run codesage.RunID) (*opened, error) {
 		ix.Close()
 		return nil, fmt.Errorf("run %d has the schema of another version: %w", run, index.ErrCorrupt)
 	}
-	o := &opened{folder: f, run: run, ix: ix}
-	for _, s := range m.Segments {
-		o.names = append(o.names, s.Name)
-	}
-	return o, nil
+	return &opened{folder: f, run: run, ix: ix, names: segmentsOf(m)}, nil
 }
 
 func sameSchema(a, b index.Schema) bool {
@@ -171,35 +197,50 @@ func (o *opened) suspect() {
 	o.damaged = true
 }
 
-// manifests returns the runs that have a readable manifest in the folder.
-func (f *folder) manifests() ([]codesage.RunID, error) {
+// attempts returns the latest attempt of each run that has a manifest in the
+// folder. A damaged one counts: what came before it is not what was published.
+func (f *folder) attempts() (map[codesage.RunID]attempt, error) {
 	entries, err := os.ReadDir(f.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
-	var runs []codesage.RunID
+	latest := map[codesage.RunID]attempt{}
 	for _, e := range entries {
-		run, ok := runOf(e.Name())
-		if !ok {
-			continue
-		}
-		if _, err := index.ReadManifest(f.dir, e.Name()); err == nil {
-			runs = append(runs, run)
+		a, ok := attemptOf(e.Name())
+		if before, isThere := latest[a.run]; ok && (!isThere || a.n > before.n) {
+			latest[a.run] = a
 		}
 	}
-	return runs, nil
+	return latest, nil
 }
 
-// newSegment reserves the name of a new segment.
-func (f *folder) newSegment() (name string, err error) {
-	file, err := os.CreateTemp(f.dir, "s-*"+index.SegmentExt)
+// latest returns the name of the manifest of the latest attempt at a run.
+func (f *folder) latest(run codesage.RunID) (name string, err error) {
+	attempts, err := f.attempts()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Base(file.Name()), file.Close()
+	a, ok := attempts[run]
+	if !ok {
+		return "", fmt.Errorf("manifest of run %d in %s: %w", run, f.dir, fs.ErrNotExist)
+	}
+	return a.manifest(), nil
+}
+
+// ownerTries is how often a folder is made that a sweep removes.
+const ownerTries = 5
+
+// newOwner begins to write in the folder, which it makes when it is missing.
+func (f *folder) newOwner() (*index.Owner, error) {
+	for tries := 1; ; tries++ {
+		if err := os.MkdirAll(f.dir, 0o700); err != nil {
+			return nil, err
+		}
+		o, err := index.NewOwner(f.dir)
+		if !errors.Is(err, fs.ErrNotExist) || tries == ownerTries {
+			return o, err
+		}
+	}
 }
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }

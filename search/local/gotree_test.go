@@ -108,7 +108,7 @@ func receiver(f *ast.FuncDecl) string {
 }
 
 func indexGoEntities(t testing.TB, x *Index, at codesage.Snapshot) (n int) {
-	w, err := x.Begin(t.Context(), codesage.Repository{ID: at.Repository, Name: "golang/go"}, 0, at.Run)
+	w, err := x.Begin(t.Context(), codesage.Repository{ID: at.Repository, Name: "golang/go"}, 0, codesage.Run{ID: at.Run})
 	if err != nil {
 		t.Fatal(err)
 	}

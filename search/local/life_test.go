@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"codesage"
 	"codesage/search"
@@ -27,7 +26,7 @@ func put(t *testing.T, x *Index, base codesage.RunID, at codesage.Snapshot, name
 }
 
 func tryPut(ctx context.Context, x *Index, base codesage.RunID, at codesage.Snapshot, names ...string) error {
-	w, err := x.Begin(ctx, codesage.Repository{ID: at.Repository}, base, at.Run)
+	w, err := x.Begin(ctx, codesage.Repository{ID: at.Repository}, base, codesage.Run{ID: at.Run})
 	if err != nil {
 		return err
 	}
@@ -39,6 +38,11 @@ func tryPut(ctx context.Context, x *Index, base codesage.RunID, at codesage.Snap
 		}
 	}
 	return w.Commit(ctx)
+}
+
+// keeping names runs to keep.
+func keeping(runs map[codesage.RepositoryID][]codesage.RunID) search.Keep {
+	return func(context.Context) (map[codesage.RepositoryID][]codesage.RunID, error) { return runs, nil }
 }
 
 func hits(t *testing.T, x *Index, text string, scope ...codesage.Snapshot) int {
@@ -66,50 +70,6 @@ func files(t *testing.T, x *Index, ext string) (list []string) {
 }
 
 var one = codesage.Snapshot{Repository: 1, Run: 1}
-
-func TestSecondWriterIsAConflict(t *testing.T) {
-	t.Parallel()
-	x := openTest(t, Options{LockWait: time.Millisecond})
-	other, err := Open(x.dir, Options{LockWait: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, y := range map[string]*Index{"same process": x, "other process": other} {
-		if _, err := y.Begin(t.Context(), codesage.Repository{ID: 1}, 0, 2); !errors.Is(err, codesage.ErrConflict) {
-			t.Errorf("%s: got %v, want a conflict", name, err)
-		}
-		v, err := y.Begin(t.Context(), codesage.Repository{ID: 2}, 0, 2)
-		if err != nil {
-			t.Fatalf("%s: another repository: %v", name, err)
-		}
-		v.Abort()
-	}
-	w.Abort()
-	put(t, other, 0, one, "loadOne")
-	if n := hits(t, x, "load", one); n != 1 {
-		t.Errorf("a run of the other process has %d hits, want 1", n)
-	}
-}
-
-func TestWriterWaitsForTheOneBefore(t *testing.T) {
-	t.Parallel()
-	x := openTest(t, Options{})
-	w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error)
-	go func() { done <- tryPut(t.Context(), x, 0, codesage.Snapshot{Repository: 1, Run: 2}, "loadTwo") }()
-	w.Abort()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-}
 
 // Searches run on while runs come and go and the folder is swept.
 func TestReadersSeeWholeRunsWhileRunsComeAndGo(t *testing.T) {
@@ -144,7 +104,7 @@ func TestReadersSeeWholeRunsWhileRunsComeAndGo(t *testing.T) {
 	for run := codesage.RunID(2); run <= runs; run++ {
 		put(t, x, run-1, codesage.Snapshot{Repository: 1, Run: run}, fmt.Sprintf("load%d", run+1), "load0")
 		published.Store(int64(run))
-		if err := x.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {run - 1, run}}); err != nil {
+		if err := x.Retain(t.Context(), keeping(map[codesage.RepositoryID][]codesage.RunID{1: {run - 1, run}})); err != nil {
 			t.Error(err)
 		}
 	}
@@ -164,7 +124,7 @@ func TestRetainRemovesWhatDeadProcessesLeft(t *testing.T) {
 	put(t, x, 0, one, "loadOne")
 	put(t, x, 0, codesage.Snapshot{Repository: 2, Run: 2}, "loadTwo")
 	dir := filepath.Join(x.dir, "1", string(Entities))
-	for _, name := range []string{".tmp-123", ".tmp-part-9", "s-dead.seg", "run-7.json"} {
+	for _, name := range []string{".tmp-123", ".tmp-dead-9", "dead-1.seg", "run-7-1.json", "run-6-1.json"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -172,12 +132,12 @@ func TestRetainRemovesWhatDeadProcessesLeft(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(x.dir, "notes"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {1, 7}}); err != nil {
+	if err := x.Retain(t.Context(), keeping(map[codesage.RepositoryID][]codesage.RunID{1: {1, 7}})); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 3 {
-		t.Errorf("got %v, %v, want the lock, a segment and a manifest", entries, err)
+		t.Errorf("got %v, %v, want a segment, its manifest and the damaged one that is kept", entries, err)
 	}
 	if _, err := os.Stat(filepath.Join(x.dir, "2")); !os.IsNotExist(err) {
 		t.Errorf("the folder of the removed repository: %v", err)
@@ -195,7 +155,7 @@ func TestSizeCountsWhatOneRunIsReadFrom(t *testing.T) {
 		t.Errorf("no index: got %d bytes", got)
 	}
 	put(t, x, 0, one, "alpha", "beta")
-	texts, err := x.BeginTexts(t.Context(), one.Repository, 0, one.Run)
+	texts, err := x.BeginTexts(t.Context(), one.Repository, 0, codesage.Run{ID: one.Run})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +200,7 @@ func TestAbortLeavesNothing(t *testing.T) {
 			w.Abort()
 		},
 	} {
-		w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 1, 2)
+		w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 1, codesage.Run{ID: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +221,7 @@ func TestAbortLeavesNothing(t *testing.T) {
 func TestPutErrorsEndTheRun(t *testing.T) {
 	t.Parallel()
 	x := openTest(t, Options{})
-	w, err := x.BeginTexts(t.Context(), 1, 0, 1)
+	w, err := x.BeginTexts(t.Context(), 1, 0, codesage.Run{ID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

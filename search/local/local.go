@@ -4,17 +4,22 @@
 //
 // Each repository has a folder below the index's, named by its id, with two
 // folders in it: "entities" and "texts". Both hold immutable segments and one
-// manifest for each run, "run-<id>.json", which names the segments of the run
-// and the files of them that it leaves out. A run writes its changed files to a
-// new segment, so a refresh costs what changed; segments are merged before the
-// run's manifest is written, never under a reader. A reader takes the manifest
-// of the run in its snapshot and sees nothing else.
+// manifest for each attempt at a run, "run-<id>-<attempt>.json", which names the
+// segments of the run and the files of them that it leaves out. A run writes its
+// changed files to a new segment, so a refresh costs what changed; segments are
+// merged before the run's manifest is written, never under a reader. A reader
+// takes the manifest of the latest attempt at the run in its snapshot and sees
+// nothing else.
 //
 // An index is derived data: when a manifest or a segment is missing or damaged,
 // it is written anew from the store, see Options.Rebuild.
 //
-// Several processes may share the folder. Writers of one repository exclude each
-// other; readers take no lock.
+// Several processes may share the folder. Nobody waits for a writer, which may
+// stand still with its process: each makes files of its own, as an index.Owner.
+// An attempt that was overtaken may commit late and is never read: the store lets
+// only the latest attempt publish and none begin after that, so of a published
+// run, whole or text, the latest manifest is the published one. Runs are not read
+// before. Retain tells from the owners' locks what dead writers left.
 package local
 
 import (
@@ -48,8 +53,8 @@ type Options struct {
 	Log *slog.Logger
 
 	// Rebuild writes a part of a snapshot anew from the store: Begin or
-	// BeginTexts with base 0 and the snapshot's own run, a Put for every file,
-	// Commit. It is called when the part is missing or damaged, once at a time
+	// BeginTexts with base 0 and the attempt search.Rebuilt at the snapshot's own
+	// run, a Put for every file, Commit. It is called when the part is missing or damaged, once at a time
 	// for a repository, with a context that ends with Close. It returns an error
 	// when the store no longer has the snapshot. Nil means that nothing can be
 	// rebuilt.
@@ -58,9 +63,9 @@ type Options struct {
 	// RebuildWait is how long a request waits for a rebuild. Zero means 20 s.
 	RebuildWait time.Duration
 
-	// LockWait is how long a writer waits for another one of the same
-	// repository. Zero means 10 s.
-	LockWait time.Duration
+	// RebuildTurn is how long a rebuild waits for one of the same part by another
+	// process, before it does the same work beside it. Zero means 30 s.
+	RebuildTurn time.Duration
 
 	// Budget is the bytes of memory that one writer fills before it writes to
 	// disk. Zero means 16 MiB.
@@ -72,7 +77,7 @@ type Options struct {
 
 const (
 	defaultRebuildWait = 20 * time.Second
-	defaultLockWait    = 10 * time.Second
+	defaultRebuildTurn = 30 * time.Second
 	defaultBudget      = 16 << 20
 
 	writerWait = time.Hour // for the rebuild of its base
@@ -110,14 +115,14 @@ func Open(dir string, o Options) (*Index, error) {
 	if o.RebuildWait <= 0 {
 		o.RebuildWait = defaultRebuildWait
 	}
-	if o.LockWait <= 0 {
-		o.LockWait = defaultLockWait
+	if o.RebuildTurn <= 0 {
+		o.RebuildTurn = defaultRebuildTurn
 	}
 	if o.Budget <= 0 {
 		o.Budget = defaultBudget
 	}
 	if !o.ReadOnly {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("open search index: %w", err)
 		}
 	}
@@ -171,14 +176,17 @@ func (x *Index) folder(repo codesage.RepositoryID, part Part) (*folder, error) {
 	f := x.folders[key]
 	if f == nil {
 		f = &folder{
-			dir:     filepath.Join(x.dir, strconv.FormatInt(int64(repo), 10), string(part)),
-			schema:  schemaOf(part),
-			writing: make(chan struct{}, 1),
-			open:    map[codesage.RunID]*opened{},
+			dir:    filepath.Join(x.repositoryDir(repo), string(part)),
+			schema: schemaOf(part),
+			open:   map[codesage.RunID]*opened{},
 		}
 		x.folders[key] = f
 	}
 	return f, nil
+}
+
+func (x *Index) repositoryDir(repo codesage.RepositoryID) string {
+	return filepath.Join(x.dir, strconv.FormatInt(int64(repo), 10))
 }
 
 // acquire opens a part of a snapshot for one request, which releases it. When

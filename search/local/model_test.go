@@ -345,7 +345,7 @@ func (c corpus) build(t *testing.T, x *Index) (scope []codesage.Snapshot, m mode
 		files := map[string][]search.Record{}
 		runs := 1 + 3*codesage.RunID(2-repo)
 		for run := codesage.RunID(1); run <= runs; run++ {
-			w, err := x.Begin(t.Context(), codesage.Repository{ID: repo}, run-1, run)
+			w, err := x.Begin(t.Context(), codesage.Repository{ID: repo}, run-1, codesage.Run{ID: run})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -99,7 +99,7 @@ func TestRanking(t *testing.T) {
 	t.Parallel()
 	x := openTest(t, Options{})
 	at := codesage.Snapshot{Repository: 1, Run: 1}
-	w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 0, 1)
+	w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 0, codesage.Run{ID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"codesage"
+	"codesage/search/index"
 )
 
 // A flight is a rebuild of a part of a repository that is going on, or that
@@ -73,7 +74,7 @@ func (x *Index) launch(s codesage.Snapshot, part Part, cause error) *flight {
 		"repository", s.Repository, "run", s.Run, "part", part, "err", cause)
 	x.work.Go(func() {
 		start := time.Now()
-		err := x.o.Rebuild(x.life, s, part)
+		err := x.makeAnew(s, part)
 		if err != nil {
 			x.o.Log.Error("rebuild search index", "repository", s.Repository, "run", s.Run, "part", part, "err", err)
 		} else {
@@ -83,4 +84,45 @@ func (x *Index) launch(s codesage.Snapshot, part Part, cause error) *flight {
 		close(f.done)
 	})
 	return f
+}
+
+// makeAnew has a part of a snapshot written anew, unless another process has just
+// done so.
+func (x *Index) makeAnew(s codesage.Snapshot, part Part) error {
+	f, err := x.folder(s.Repository, part)
+	if err != nil {
+		return err
+	}
+	if lock := f.takeTurn(x.life, x.o.RebuildTurn); lock != nil {
+		defer func() { _ = lock.Unlock() }() // it ends with its file in any case
+	}
+	if o, err := f.acquire(s.Run, x.checkLater); err == nil {
+		o.release()
+		return nil
+	}
+	return x.o.Rebuild(x.life, s, part)
+}
+
+// turnPoll is how often the lock of another process is tried.
+const turnPoll = 50 * time.Millisecond
+
+// takeTurn waits a while until no other process rebuilds the part. The turn only
+// spares double work: nil means to go on without, as when the other process
+// stands still.
+func (f *folder) takeTurn(ctx context.Context, wait time.Duration) *index.Lock {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	tick := time.NewTicker(turnPoll)
+	defer tick.Stop()
+	for {
+		lock, err := index.LockDir(f.dir)
+		if !errors.Is(err, index.ErrLocked) {
+			return lock
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }

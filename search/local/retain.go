@@ -5,48 +5,121 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 
 	"codesage"
+	"codesage/search"
 	"codesage/search/index"
 )
 
-// Retain implements search.Engine, for entities and texts alike. A folder that
-// a writer is at work in is swept when the writer ends, or, if it belongs to
-// another process, by the next Retain. Searches that are running finish.
-func (x *Index) Retain(ctx context.Context, keep map[codesage.RepositoryID][]codesage.RunID) error {
+// Retain implements search.Engine, for entities and texts alike. What a writer of
+// a process that stands still has made is removed after that one has ended.
+// Searches that are running finish. See index.Sweep for why nothing that is in
+// use is removed: what a run that is kept is read from its latest manifest names,
+// and the base of a run that is going on is kept too.
+func (x *Index) Retain(ctx context.Context, keep search.Keep) error {
 	if x.o.ReadOnly {
 		return errors.New("the search index is open for reading only")
 	}
-	entries, err := os.ReadDir(x.dir)
+	sweeps, err := x.look(ctx)
 	if err != nil {
-		return unavailable(err)
+		return err
+	}
+	runs, err := keep(ctx)
+	if err != nil {
+		return err
 	}
 	var errs []error
+	for repo, parts := range sweeps {
+		isLive := false
+		for _, p := range parts {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			errs = append(errs, x.sweep(p, runs[repo]))
+			isLive = isLive || p.IsLive()
+		}
+		if _, isKnown := runs[repo]; !isKnown && !isLive {
+			errs = append(errs, x.remove(repo))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// A partSweep is a sweep of one part of a repository.
+type partSweep struct {
+	*index.Sweep
+	f *folder
+}
+
+// look notes what is in the folders of all repositories.
+func (x *Index) look(ctx context.Context) (map[codesage.RepositoryID][]partSweep, error) {
+	entries, err := os.ReadDir(x.dir)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	sweeps := map[codesage.RepositoryID][]partSweep{}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		id, err := strconv.ParseInt(e.Name(), 10, 64)
 		if err != nil || !e.IsDir() {
 			continue
 		}
 		repo := codesage.RepositoryID(id)
-		runs, isKnown := keep[repo]
+		sweeps[repo] = nil
 		for _, part := range []Part{Entities, Texts} {
 			f, err := x.folder(repo, part)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			errs = append(errs, x.retain(f, runs))
-		}
-		if !isKnown {
-			errs = append(errs, x.removeEmpty(repo))
+			s, err := index.Look(f.dir)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, unavailable(err)
+			}
+			sweeps[repo] = append(sweeps[repo], partSweep{s, f})
 		}
 	}
-	return errors.Join(errs...)
+	return sweeps, nil
+}
+
+// sweep removes from a part what belongs to none of the runs.
+func (x *Index) sweep(s partSweep, runs []codesage.RunID) error {
+	s.f.forgetAll(runs...)
+	attempts, err := s.f.attempts()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another process has removed it
+	}
+	if err != nil {
+		return err
+	}
+	var keep []string
+	for _, run := range runs {
+		if a, ok := attempts[run]; ok {
+			keep = append(keep, a.manifest())
+		}
+	}
+	removed, err := s.Remove(keep)
+	x.distrustFiles(s.f, removed)
+	if len(removed) > 0 {
+		x.o.Log.Debug("swept search index", "dir", s.f.dir, "removed", len(removed))
+	}
+	return err
+}
+
+// remove removes the folder of a repository that is gone and has no writer.
+func (x *Index) remove(repo codesage.RepositoryID) error {
+	x.mu.Lock()
+	for _, part := range []Part{Entities, Texts} {
+		delete(x.flights, folderKey{repo, part})
+		delete(x.folders, folderKey{repo, part})
+	}
+	x.mu.Unlock()
+	return os.RemoveAll(x.repositoryDir(repo))
 }
 
 // Size is the bytes on disk of what a snapshot is read from, in both parts. A
@@ -57,105 +130,19 @@ func (x *Index) Size(_ context.Context, s codesage.Snapshot) (bytes int64) {
 		if err != nil {
 			return 0
 		}
-		name := manifestName(s.Run)
+		name, err := f.latest(s.Run)
+		if err != nil {
+			continue
+		}
 		m, err := index.ReadManifest(f.dir, name)
 		if err != nil {
 			continue
 		}
-		names := []string{name}
-		for _, segment := range m.Segments {
-			names = append(names, segment.Name)
-		}
-		for _, name := range names {
+		for _, name := range append(segmentsOf(m), name) {
 			if info, err := os.Stat(f.path(name)); err == nil {
 				bytes += info.Size()
 			}
 		}
 	}
 	return bytes
-}
-
-// retain sweeps a folder now, or when its writer ends.
-func (x *Index) retain(f *folder, runs []codesage.RunID) error {
-	if _, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	lock, ok := f.tryLock()
-	if !ok {
-		f.mu.Lock()
-		f.sweep, f.isDue = slices.Clone(runs), true
-		f.mu.Unlock()
-		return nil
-	}
-	defer f.unlock(lock)
-	return x.sweepFolder(f, runs)
-}
-
-// sweepDue makes the sweep that waited for a writer of run; the caller has the
-// lock.
-func (x *Index) sweepDue(f *folder, run codesage.RunID) {
-	f.mu.Lock()
-	runs, isDue := append(f.sweep, run), f.isDue
-	f.sweep, f.isDue = nil, false
-	f.mu.Unlock()
-	if !isDue {
-		return
-	}
-	if err := x.sweepFolder(f, runs); err != nil {
-		x.o.Log.Warn("sweep search index", "dir", f.dir, "err", err)
-	}
-}
-
-// sweepFolder removes what belongs to none of the runs; the caller has the lock.
-func (x *Index) sweepFolder(f *folder, runs []codesage.RunID) error {
-	f.forgetAll(runs...)
-	readable, err := f.manifests()
-	if err != nil {
-		return err
-	}
-	var keep []string
-	for _, run := range readable {
-		if slices.Contains(runs, run) {
-			keep = append(keep, manifestName(run))
-		}
-	}
-	removed, err := index.Sweep(f.dir, keep)
-	x.distrustFiles(f, removed)
-	if len(removed) > 0 {
-		x.o.Log.Debug("swept search index", "dir", f.dir, "removed", len(removed))
-	}
-	return err
-}
-
-// removeEmpty removes the folders of a repository that have nothing but locks
-// in them.
-func (x *Index) removeEmpty(repo codesage.RepositoryID) error {
-	dir := filepath.Join(x.dir, strconv.FormatInt(int64(repo), 10))
-	for _, part := range []Part{Entities, Texts} {
-		f, err := x.folder(repo, part)
-		if err != nil {
-			return err
-		}
-		lock, ok := f.tryLock()
-		if !ok {
-			if _, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			return nil
-		}
-		err = os.RemoveAll(f.dir)
-		f.unlock(lock)
-		if err != nil {
-			return err
-		}
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, part := range []Part{Entities, Texts} {
-		delete(x.flights, folderKey{repo, part})
-	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // BeginTexts implements search.TextIndex. See Begin.
-func (x *Index) BeginTexts(ctx context.Context, repo codesage.RepositoryID, base, run codesage.RunID) (search.TextWriter, error) {
+func (x *Index) BeginTexts(ctx context.Context, repo codesage.RepositoryID, base codesage.RunID, run codesage.Run) (search.TextWriter, error) {
 	d, err := x.begin(ctx, repo, Texts, base, run)
 	if err != nil {
 		return nil, err

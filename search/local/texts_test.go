@@ -48,7 +48,7 @@ type house struct {
 // run makes a run that puts some files and deletes others.
 func (h *house) run(put map[string]string, gone ...string) {
 	h.t.Helper()
-	w, err := h.x.BeginTexts(h.t.Context(), 1, h.at.Run, h.at.Run+1)
+	w, err := h.x.BeginTexts(h.t.Context(), 1, h.at.Run, codesage.Run{ID: h.at.Run + 1})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package searchtest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -174,6 +175,11 @@ func testParallelPuts(t *testing.T, s *suite) {
 	}
 }
 
+// keep names runs.
+func keep(runs map[codesage.RepositoryID][]codesage.RunID) search.Keep {
+	return func(context.Context) (map[codesage.RepositoryID][]codesage.RunID, error) { return runs, nil }
+}
+
 func testRetain(t *testing.T, s *suite) {
 	second := codesage.Snapshot{Repository: 2, Run: 2}
 	s.index(first, entity{name: "loadOne"})
@@ -182,7 +188,7 @@ func testRetain(t *testing.T, s *suite) {
 	w := s.begin(1, next)
 	s.put(w, next, 0, entity{name: "loadThree", path: "c.go"})
 	s.commit(w)
-	if err := s.engine.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {3}}); err != nil {
+	if err := s.engine.Retain(t.Context(), keep(map[codesage.RepositoryID][]codesage.RunID{1: {3}})); err != nil {
 		t.Fatalf("retain: %v", err)
 	}
 	if got := sorted(s.names("load", next)); fmt.Sprint(got) != "[loadOne loadThree]" {
@@ -199,7 +205,7 @@ func testRetainSparesOpenWriter(t *testing.T, s *suite) {
 	next := codesage.Snapshot{Repository: 1, Run: 2}
 	w := s.begin(1, next)
 	s.put(w, next, 0, entity{name: "loadTwo", path: "b.go"})
-	if err := s.engine.Retain(t.Context(), map[codesage.RepositoryID][]codesage.RunID{1: {1}}); err != nil {
+	if err := s.engine.Retain(t.Context(), keep(map[codesage.RepositoryID][]codesage.RunID{1: {1}})); err != nil {
 		t.Fatalf("retain: %v", err)
 	}
 	s.finds("load", "loadOne")

@@ -150,7 +150,7 @@ var first = codesage.Snapshot{Repository: 1, Run: 1}
 
 func (s *suite) begin(base codesage.RunID, at codesage.Snapshot) search.Writer {
 	s.t.Helper()
-	w, err := s.engine.Begin(s.t.Context(), codesage.Repository{ID: at.Repository, Name: repositoryName(at.Repository)}, base, at.Run)
+	w, err := s.engine.Begin(s.t.Context(), codesage.Repository{ID: at.Repository, Name: repositoryName(at.Repository)}, base, codesage.Run{ID: at.Run})
 	if err != nil {
 		s.t.Fatalf("begin run %d from %d: %v", at.Run, base, err)
 	}
