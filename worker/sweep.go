@@ -46,7 +46,7 @@ type Sweeper struct {
 // up at once, and counts a crash. Only for a process that knows that it is the
 // only worker.
 func (s *Sweeper) Adopt(ctx context.Context) error {
-	runs, err := s.Store.UnfinishedRuns(ctx, time.Now().Add(time.Hour))
+	runs, err := s.Store.UnfinishedRuns(ctx, 0)
 	if err != nil {
 		return fmt.Errorf("list unfinished runs: %w", err)
 	}
@@ -138,7 +138,7 @@ func (s *Sweeper) someGone(ctx context.Context) bool {
 
 // enqueue enqueues what waits, and what a dead worker left.
 func (s *Sweeper) enqueue(ctx context.Context) error {
-	runs, err := s.Store.UnfinishedRuns(ctx, time.Now().Add(-codesage.HeartbeatTimeout))
+	runs, err := s.Store.UnfinishedRuns(ctx, codesage.HeartbeatTimeout)
 	if err != nil {
 		return fmt.Errorf("list unfinished runs: %w", err)
 	}
@@ -152,7 +152,7 @@ func (s *Sweeper) enqueue(ctx context.Context) error {
 
 // prune removes rows and index files that no reader and no run needs.
 func (s *Sweeper) prune(ctx context.Context) error {
-	if err := s.Store.Prune(ctx, time.Now().Add(-snapshotLife)); err != nil {
+	if err := s.Store.Prune(ctx, snapshotLife); err != nil {
 		return fmt.Errorf("prune rows: %w", err)
 	}
 	err := s.Engine.Retain(ctx, func(ctx context.Context) (map[codesage.RepositoryID][]codesage.RunID, error) {

@@ -112,7 +112,7 @@ func (w *world) published(r codesage.Repository, o codesage.Outcome, files ...fi
 func (w *world) publish(repo codesage.Repository, run codesage.Run, base codesage.RunID, o codesage.Outcome, files ...file) {
 	w.Helper()
 	ctx := w.Context()
-	run, err := w.store.StartRun(ctx, run.ID, time.Now().Add(-time.Hour))
+	run, err := w.store.StartRun(ctx, run.ID, time.Hour)
 	w.must(err)
 	rows, err := w.store.Begin(ctx, run, base)
 	w.must(err)
