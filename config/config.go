@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"net/url"
 	"runtime"
 	"strings"
 	"time"
@@ -114,11 +113,7 @@ func Load(getenv func(string) string) (Config, error) {
 			text = v.Default
 		}
 		if err := v.set(&c, text); err != nil {
-			shown := text
-			if v.Secret {
-				shown = "(hidden)"
-			}
-			faults = append(faults, fmt.Sprintf("%s=%s: %v", v.Name, shown, err))
+			faults = append(faults, fmt.Sprintf("%s=%s: %v", v.Name, v.shown(text), err))
 		}
 	}
 	c.DataDir = DataDir(getenv)
@@ -141,7 +136,7 @@ func (c Config) check() (faults Faults) {
 	if c.DataDir == "" {
 		faults = append(faults, "CODESAGE_DATA_DIR: not set, and no home folder is known; set it to a folder")
 	}
-	if !c.Loopback() && c.APIKey == "" {
+	if c.Host != "" && !c.Loopback() && c.APIKey == "" {
 		faults = append(faults, fmt.Sprintf("CODESAGE_HOST=%s: an address that other machines reach needs CODESAGE_API_KEY; set a key, or bind 127.0.0.1", c.Host))
 	}
 	if c.APIKey != "" && c.APIKey == c.ReadKey {
@@ -170,13 +165,31 @@ func Redacted(getenv func(string) string) []any {
 		if text == "" || text == v.Default {
 			continue
 		}
-		if v.Secret {
-			text = "(hidden)"
-		}
-		if u, err := url.Parse(text); err == nil && u.User != nil {
-			text = u.Redacted()
-		}
-		attrs = append(attrs, v.Name, text)
+		attrs = append(attrs, v.Name, v.shown(text))
 	}
 	return attrs
+}
+
+// shown is a value for messages and the log. A URL with a user is hidden like a
+// secret: the user may be a token.
+func (v Variable) shown(text string) string {
+	if v.Secret || strings.Contains(text, "://") && mayHoldSecret(text) {
+		return "(hidden)"
+	}
+	return text
+}
+
+// Doubts are what is allowed and yet hardly meant, for the log at start.
+func (c Config) Doubts() (doubts []string) {
+	if c.SearchEngine == "auto" && (c.AlgoliaAppID == "") != (c.AlgoliaAdminKey == "") {
+		missing := "ALGOLIA_APP_ID"
+		if c.AlgoliaAppID != "" {
+			missing = "ALGOLIA_ADMIN_API_KEY"
+		}
+		doubts = append(doubts, missing+" is missing, so that search is local; set it for Algolia, or SEARCH_ENGINE=local")
+	}
+	if !c.Algolia() && len(c.AlgoliaHosts) > 0 {
+		doubts = append(doubts, "ALGOLIA_HOSTS is set and search is local; set ALGOLIA_APP_ID and ALGOLIA_ADMIN_API_KEY for Algolia")
+	}
+	return doubts
 }

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -145,5 +148,132 @@ func TestPrivateHostsAreNames(t *testing.T) {
 func TestTheGitProxySpeaksHTTP(t *testing.T) {
 	if _, err := Load(env("CODESAGE_GIT_PROXY", "socks5://proxy:1")); err == nil || !strings.Contains(err.Error(), "must begin with http:// or https://") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Whatever is found only later, by another part or by nobody, is found here.
+func TestValuesThatCantWorkAreFaults(t *testing.T) {
+	t.Parallel()
+	notPEM := filepath.Join(t.TempDir(), "roots.pem")
+	if err := os.WriteFile(notPEM, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range map[string][]string{
+		"CODESAGE_HOST":               {"http://x", "127.0.0.1:8001", "a b", "x/y"},
+		"CODESAGE_PORT":               {"-1", "65536", "http"},
+		"DATABASE_URL":                {"h:5432/x", "mysql://h/x", "postgres://", "postgres://h:99999/x", "postgres://h:port/x"},
+		"REDIS_URL":                   {"h:6379", "redis://h:99999", "redis://h:0", "redis://h:1/x", "redis://h:1/0/1"},
+		"ALGOLIA_APP_ID":              {"a/b", "a b", "https://x"},
+		"ALGOLIA_ADMIN_API_KEY":       {"a b", "a\tb", "é"},
+		"ALGOLIA_INDEX_NAME":          {"a/b", "a b", "a?"},
+		"ALGOLIA_HOSTS":               {"http://x", "x/y", "x:port", "x:99999", "x:0", "x:", "a b", "ok.example,http://x", "*.x"},
+		"CODESAGE_API_KEY":            {"a b", "a\tb", "ключ"},
+		"GITHUB_TOKEN":                {"a b"},
+		"ALLOWED_HOSTS":               {"http://x/", "*.x", "x:port", "x/y"},
+		"CORS_ORIGINS":                {"x", "*", "https://x/path", "https://", "null"},
+		"TRUSTED_PROXIES":             {"proxy", "10.0.0.0/99"},
+		"RATE_LIMIT_AI":               {"-1", "0", "30/hour", "many"},
+		"GITHUB_API_URL":              {"https://h:99999", "https://u:p@h", "https://h/?x", "http://h.example", "ftp://h"},
+		"CODESAGE_GIT_PROXY":          {"http://p:99999", "p:3128"},
+		"INDEX_MAX_FILES":             {"-1", "1e3", "99999999999"},
+		"INDEX_MAX_BYTES":             {"-1", "1.5MB", "99999999999GB"},
+		"CLONE_MAX_BYTES":             {"0", "-1"},
+		"PREFLIGHT_TIMEOUT":           {"0", "-1s", "10", "2h", "1ns"},
+		"CLONE_TIMEOUT":               {"0", "-1s", "99999h"},
+		"REFRESH_INTERVAL":            {"-1h", "1ns", "often", "99999h"},
+		"WORKER_CONCURRENCY":          {"-1", "257", "1.5"},
+		"MCP_SERVER_NAME":             {"a\nb", strings.Repeat("x", 201)},
+		"FOLDER_WATCH":                {"maybe"},
+		"OTEL_EXPORTER_OTLP_ENDPOINT": {"x:4318", "grpc://x", "http://x:99999"},
+		"OTEL_EXPORTER_OTLP_HEADERS":  {"token", "a=b,", "=b", "a b=c", "a=%zz"},
+		"OTEL_TRACES_SAMPLER":         {"sometimes"},
+		"OTEL_TRACES_SAMPLER_ARG":     {"2", "-1", "NaN", "half"},
+		"SSL_CERT_FILE":               {"/nonexistent", "/", notPEM},
+		"LOG_LEVEL":                   {"warn+2", "loud"},
+		"LOG_FORMAT":                  {"xml"},
+	} {
+		for _, value := range values {
+			_, err := Load(env(name, value))
+			var faults Faults
+			if !errors.As(err, &faults) || len(faults) != 1 || !strings.HasPrefix(faults[0], name+"=") {
+				t.Errorf("%s=%s: got %v", name, value, err)
+			}
+		}
+	}
+}
+
+func TestValuesThatWorkAreTaken(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string][]string{
+		"CODESAGE_HOST":               {"127.0.0.1", "[::1]", "localhost"},
+		"DATABASE_URL":                {"postgres://u:p%23w@h/db?sslmode=disable", "postgres:///db?host=/run/postgresql&user=a@b", "postgresql://[::1]:5432/x"},
+		"REDIS_URL":                   {"rediss://:pw@h:6380/15", "redis://h", "redis://h/"},
+		"ALGOLIA_HOSTS":               {"proxy.example, 127.0.0.1:8443,[::1]:8443", "::1"},
+		"CODESAGE_API_KEY":            {"!#$%&'*+-/=?@~"},
+		"ALLOWED_HOSTS":               {"code.example.org, CODE:8001,10.0.0.5"},
+		"CORS_ORIGINS":                {"https://app.example/, http://localhost:3000,vscode-webview://abc"},
+		"GITHUB_API_URL":              {"https://ghe.example/api/v3/", "http://127.0.0.1:1"},
+		"REFRESH_INTERVAL":            {"0", "0s", "1s", "720h"},
+		"OTEL_EXPORTER_OTLP_ENDPOINT": {"http://collector:4318", "https://u:p@collector/base"},
+		"OTEL_EXPORTER_OTLP_HEADERS":  {"api-key=a%20b, x=", "authorization=Basic YWJj=="},
+		"OTEL_TRACES_SAMPLER":         {"TraceIdRatio"},
+		"OTEL_TRACES_SAMPLER_ARG":     {"0.25"},
+		"LOG_LEVEL":                   {"DEBUG", "Warn"},
+	} {
+		for _, value := range values {
+			if _, err := Load(env(name, value)); err != nil {
+				t.Errorf("%s=%s: got %v", name, value, err)
+			}
+		}
+	}
+}
+
+func TestAPasswordThatIsNotEncodedIsNamedAndNotShown(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"DATABASE_URL", "REDIS_URL", "CODESAGE_GIT_PROXY", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
+		scheme := map[string]string{"DATABASE_URL": "postgres", "REDIS_URL": "redis"}[name]
+		for _, password := range []string{"hunter#2", "hunter/2", "hunter%2", "hunter?2", "1#hunter", "1/hunter", "1?hunter"} {
+			_, err := Load(env(name, cmp.Or(scheme, "http")+"://bob:"+password+"@h/0"))
+			if err == nil || !strings.Contains(err.Error(), "percent-encode") || strings.Contains(err.Error(), "hunter") {
+				t.Errorf("%s with %s: got %v", name, password, err)
+			}
+		}
+	}
+}
+
+// People paste URLs with a password where a host belongs.
+func TestNoFaultShowsThePasswordOfAURL(t *testing.T) {
+	t.Parallel()
+	for _, v := range Variables {
+		_, err := Load(env(v.Name, "https://bob:hunter2@h:99999/x?y#z"))
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+		for _, a := range Redacted(env(v.Name, "https://hunter2@h/x")) {
+			if strings.Contains(a.(string), "hunter2") {
+				t.Errorf("%s in the log at start: %s", v.Name, a)
+			}
+		}
+	}
+}
+
+func TestWhatIsHardlyMeantIsADoubt(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		env  []string
+		want string
+	}{
+		{nil, ""},
+		{[]string{"ALGOLIA_APP_ID", "x"}, "ALGOLIA_ADMIN_API_KEY is missing"},
+		{[]string{"ALGOLIA_ADMIN_API_KEY", "x"}, "ALGOLIA_APP_ID is missing"},
+		{[]string{"ALGOLIA_APP_ID", "x", "ALGOLIA_ADMIN_API_KEY", "y", "ALGOLIA_HOSTS", "h"}, ""},
+		{[]string{"ALGOLIA_APP_ID", "x", "SEARCH_ENGINE", "local"}, ""},
+		{[]string{"ALGOLIA_HOSTS", "h"}, "ALGOLIA_HOSTS is set and search is local"},
+	} {
+		c, err := Load(env(tc.env...))
+		got := strings.Join(c.Doubts(), "; ")
+		if err != nil || !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
+			t.Errorf("%v: %q, %v", tc.env, got, err)
+		}
 	}
 }

@@ -34,6 +34,21 @@ func serverConfig(getenv func(string) string) (c config.Config, env func(string)
 		}
 		return values[name]
 	}
-	c, err = config.Load(env)
-	return c, env, file, err
+	if c, err = config.Load(env); err != nil {
+		return c, env, file, err
+	}
+	return c, env, file, exportValues(values)
+}
+
+// exportValues gives what a .env file says for libraries to them: they read
+// the environment of the process, which goes before the file.
+func exportValues(values map[string]string) error {
+	for _, name := range config.OfLibraries {
+		if value := values[name]; value != "" && os.Getenv(name) == "" {
+			if err := os.Setenv(name, value); err != nil {
+				return fmt.Errorf("set %s: %w", name, err)
+			}
+		}
+	}
+	return nil
 }

@@ -81,6 +81,9 @@ func readSetup(t terminal) (setup, error) {
 		log.Info("read settings from the working folder", "file", file)
 	}
 	log.Info("starting", append([]any{"version", versionText()}, config.Redacted(env)...)...)
+	for _, doubt := range c.Doubts() {
+		log.Warn(doubt)
+	}
 	return setup{c, log}, nil
 }
 

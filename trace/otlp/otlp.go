@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,9 @@ type Options struct {
 // It sets OpenTelemetry's handler of errors, of which a process has one.
 func Open(ctx context.Context, o Options) (t *trace.Tracer, stop func(context.Context) error, err error) {
 	target, err := endpoint(o)
+	if err == nil && target != "" {
+		err = checkHeaders(o)
+	}
 	if err != nil || target == "" {
 		return nil, func(context.Context) error { return nil }, err
 	}
@@ -79,6 +83,25 @@ func endpoint(o Options) (string, error) {
 		u = u.JoinPath("v1", "traces")
 	}
 	return u.String(), nil
+}
+
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
+// checkHeaders finds headers that the exporter would show in messages of its own.
+func checkHeaders(o Options) error {
+	for _, variable := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
+		text := strings.TrimSpace(o.Getenv(variable))
+		if text == "" {
+			continue
+		}
+		for item := range strings.SplitSeq(text, ",") {
+			name, value, found := strings.Cut(item, "=")
+			if _, err := url.PathUnescape(value); err != nil || !found || !headerName.MatchString(strings.TrimSpace(name)) {
+				return codesage.Errorf(codesage.KindInvalid, "%s: must be name=value, comma-separated, with percent-encoded values", variable)
+			}
+		}
+	}
+	return nil
 }
 
 // faults logs why spans could not be sent, once in a while: each batch fails

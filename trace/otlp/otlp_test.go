@@ -116,3 +116,16 @@ func TestACollectorThatIsAwayIsOneLineWithoutItsAddress(t *testing.T) {
 		t.Errorf("the log:\n%s", log.String())
 	}
 }
+
+// The exporter shows headers that it can't read in messages of its own.
+func TestHeadersThatCantBeAreRefusedWithoutShowingThem(t *testing.T) {
+	t.Parallel()
+	for _, variable := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
+		for _, bad := range []string{"hunter2", "api key=hunter2", "a=hunter2%zz", "a=b,hunter2", "=hunter2", "ключ=hunter2"} {
+			_, _, err := otlp.Open(t.Context(), options(map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", variable: bad}))
+			if codesage.KindOf(err) != codesage.KindInvalid || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), variable) {
+				t.Errorf("%s=%s: got %v", variable, bad, err)
+			}
+		}
+	}
+}
