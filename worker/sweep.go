@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 const (
 	sweepInterval = 10 * time.Second
 	pruneInterval = time.Minute
+	pruneJitter   = 20 * time.Second // so that the workers of a team don't prune in step
 
 	// snapshotLife is how long a reader may go on with a snapshot that has been
 	// replaced; no request lasts longer.
@@ -89,21 +91,41 @@ func (s *Sweeper) waker() chan struct{} {
 }
 
 // Run sweeps until ctx ends. What a deleted repository left is removed at the
-// next look, everything else once in a minute.
+// next look, everything else about once in a minute. Runs are enqueued meanwhile:
+// removing may take long.
 func (s *Sweeper) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() { s.enqueueAll(ctx) })
+	loops.Go(func() { s.pruneAll(ctx) })
+	loops.Wait()
+}
+
+func (s *Sweeper) enqueueAll(ctx context.Context) {
 	ticker := time.NewTicker(sweepInterval)
 	defer ticker.Stop()
-	var pruned time.Time
-	woken := false
 	for {
 		if err := s.enqueue(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("sweep runs", "err", err)
 		}
-		if woken || s.someGone(ctx) || time.Since(pruned) >= pruneInterval {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (s *Sweeper) pruneAll(ctx context.Context) {
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	var next time.Time
+	woken := false
+	for {
+		if woken || s.someGone(ctx) || !time.Now().Before(next) {
 			if err := s.prune(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Warn("sweep leftovers", "err", err)
 			}
-			pruned = time.Now()
+			next = time.Now().Add(pruneInterval - rand.N(pruneJitter))
 		}
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,73 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"codesage"
+	"codesage/queue"
+	"codesage/search"
+	"codesage/worker"
+)
+
+// stuck is an engine whose sweeps do not end before their context.
+type stuck struct {
+	search.Engine
+	sweeping chan struct{}
+}
+
+func (s stuck) Retain(ctx context.Context, _ search.Keep) error {
+	close(s.sweeping)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestASweepThatTakesLongDoesNotDelayRuns(t *testing.T) {
+	t.Parallel()
+	w, first := newWorker(t, nil)
+	redis := queue.NewEmbedded()
+	t.Cleanup(func() { _ = redis.Close() })
+	w.Queue = queue.New(redis)
+	handled := make(chan codesage.RunID, 10)
+	server := queue.NewServer(queue.ServerOptions{Redis: redis, Concurrency: 1, Poll: 20 * time.Millisecond, Log: w.Log,
+		Handler: func(_ context.Context, id codesage.RunID) error { handled <- id; return nil }})
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := server.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	engine := stuck{sweeping: make(chan struct{})}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		(&worker.Sweeper{Store: w.Store, Queue: w.Queue, Engine: engine, Log: w.Log}).Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	wait := time.After(patience)
+	select {
+	case <-engine.sweeping:
+	case <-wait:
+		t.Fatal("nothing is swept")
+	}
+	_, second, err := w.Store.CreateRepository(t.Context(), codesage.Repository{
+		Name: "late", Session: "late", Source: codesage.SourceFolder, Path: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := codesage.RunID(0); id != second.ID; {
+		select {
+		case id = <-handled:
+		case <-wait:
+			t.Fatalf("run %d is not enqueued during a sweep, after run %d", second.ID, first.ID)
+		}
+	}
+}
