@@ -1,6 +1,7 @@
 // Package api is the HTTP side of the server: the MCP endpoints under
 // /api/v1/ai, REST under /api/v1, MCP over Streamable HTTP at /mcp, events,
-// health and metrics. router.go has the whole route table.
+// health, metrics, and the pages of the dashboard. router.go has the whole route
+// table.
 //
 // A request passes, in this order: its id, the log, recovery, the guard (403),
 // the key (401), the rate limit (429), and then its handler, which checks the
@@ -19,6 +20,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"codesage/catalog"
+	"codesage/dashboard"
 	"codesage/mcp"
 	"codesage/search"
 	"codesage/store"
@@ -62,15 +64,14 @@ type Deps struct {
 	// Tracer makes each request a trace; nil = none.
 	Tracer *trace.Tracer
 
-	// Dashboard answers GET of every path that no route has; nil = 404.
 	// Monitoring is mounted at /monitoring, read-only and behind the key.
 	// Webhooks gets POST /api/v1/webhooks/{github,gitlab,bitbucket}; it checks
 	// signatures itself.
-	Dashboard, Monitoring, Webhooks http.Handler
+	Monitoring, Webhooks http.Handler
 
-	// SignedIn says what a request may do by the dashboard's log-in. Nil = no
-	// log-in.
-	SignedIn func(*http.Request) Permission
+	// Folders says that local folders may be indexed, which the dashboard then
+	// offers.
+	Folders bool
 
 	// Closing, when closed, ends event streams, which http.Server.Shutdown would
 	// wait for. Nil = they end with their requests.
@@ -118,6 +119,9 @@ type server struct {
 	metrics *metrics
 	hub     *hub
 	mcp     map[string]*mcp.Server
+
+	pages    *dashboard.Dashboard
+	sessions *sessions
 }
 
 // New returns the handler of all routes. It starts nothing that outlives its
@@ -142,6 +146,7 @@ func New(d Deps) http.Handler {
 	s.sets = newToolsets(d.Toolsets)
 	s.mcp = s.newMCP()
 	s.hub = newHub(d, pollInterval)
+	s.pages, s.sessions = dashboard.New(), newSessions(d.Access, d.Now)
 	gin.SetMode(gin.ReleaseMode)
 	return s.routes()
 }

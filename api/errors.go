@@ -43,26 +43,34 @@ type problem struct {
 	RequestID string `json:"request_id,omitempty"`
 }
 
-// fail answers with an error. The text of one without a kind is logged and not
-// shown.
+// fail answers with an error.
 func (s *server) fail(c *gin.Context, err error) {
+	status, detail := s.translate(c, err)
+	if status == statusGone {
+		c.AbortWithStatus(statusGone)
+		return
+	}
+	s.refuse(c, status, detail)
+}
+
+// translate says how an error is answered. The text of one without a kind is
+// logged and not shown.
+func (s *server) translate(c *gin.Context, err error) (status int, detail string) {
 	var known *codesage.Error
 	if !errors.As(err, &known) && errors.Is(err, context.DeadlineExceeded) {
 		known = codesage.Errorf(codesage.KindUnavailable, "The server did not answer in time; try again")
 	}
 	if errors.Is(c.Request.Context().Err(), context.Canceled) {
-		c.AbortWithStatus(statusGone)
-		return
+		return statusGone, ""
 	}
 	if known == nil || known.Kind == codesage.KindInternal || known.Message == "" {
 		s.Log.Error("request failed", "request", requestID(c), "path", c.FullPath(), "err", err)
-		s.refuse(c, statusOf(codesage.KindOf(err)), "")
-		return
+		return statusOf(codesage.KindOf(err)), ""
 	}
 	if cause := errors.Unwrap(known); cause != nil {
 		s.Log.Info("request refused", "request", requestID(c), "path", c.FullPath(), "kind", known.Kind, "err", cause)
 	}
-	s.refuse(c, statusOf(known.Kind), known.Message)
+	return statusOf(known.Kind), known.Message
 }
 
 // refuse ends a request with a status and a detail; an empty detail says what
@@ -77,6 +85,10 @@ func (s *server) refuse(c *gin.Context, status int, detail string) {
 	}
 	if status == http.StatusInternalServerError {
 		p.Detail = "Internal server error"
+	}
+	if wantsPage(c.Request) {
+		s.refusePage(c, status, p)
+		return
 	}
 	c.Abort()
 	answer(c, status, p)
@@ -105,11 +117,6 @@ func within(place string, faults []tools.Fault) []tools.Fault {
 }
 
 func (s *server) notFound(c *gin.Context) {
-	if s.Dashboard != nil && (c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead || c.Request.Method == http.MethodPost) && !isAPI(c.Request.URL.Path) {
-		c.Status(http.StatusOK) // gin has set 404, which the handler may still do
-		s.Dashboard.ServeHTTP(c.Writer, c.Request)
-		return
-	}
 	s.refuse(c, http.StatusNotFound, "Not Found")
 }
 

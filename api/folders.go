@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"unicode/utf8"
@@ -29,24 +30,32 @@ func (s *server) addFolder(c *gin.Context) {
 	if !ok {
 		return
 	}
-	options, faults := s.folderOptions(args)
-	if faults != nil {
-		unprocessable(c, within("body", faults)...)
-		return
-	}
-	repo, _, err := s.Catalog.AddFolder(c.Request.Context(), catalog.FolderRequest{
-		Path: args.String("path"), Session: args.String("session"), Options: options, Force: args.Bool("force"),
-	})
+	repo, faults, err := s.indexFolder(c.Request.Context(), args)
 	switch {
-	case codesage.KindOf(err) == codesage.KindInvalid || codesage.KindOf(err) == codesage.KindNotFound:
-		message, _ := tools.Answer(err)
-		unprocessable(c, fault("value_error", message, args.String("path"), "body", "path"))
-		return
+	case faults != nil:
+		unprocessable(c, within("body", faults)...)
 	case err != nil:
 		s.fail(c, err)
-		return
+	default:
+		s.created(c, repo)
 	}
-	s.created(c, repo)
+}
+
+// indexFolder starts to index a folder by arguments of folderArgs. Faults are
+// those of the arguments, a path that is no folder among them.
+func (s *server) indexFolder(ctx context.Context, args tools.Arguments) (codesage.Repository, []tools.Fault, error) {
+	options, faults := s.folderOptions(args)
+	if faults != nil {
+		return codesage.Repository{}, faults, nil
+	}
+	repo, _, err := s.Catalog.AddFolder(ctx, catalog.FolderRequest{
+		Path: args.String("path"), Session: args.String("session"), Options: options, Force: args.Bool("force"),
+	})
+	if kind := codesage.KindOf(err); kind == codesage.KindInvalid || kind == codesage.KindNotFound {
+		message, _ := tools.Answer(err)
+		return repo, []tools.Fault{fault("value_error", message, args.String("path"), "path")}, nil
+	}
+	return repo, nil, err
 }
 
 // The rules of index_repository for a session id.

@@ -63,11 +63,7 @@ func (s *server) guard(c *gin.Context) {
 // address is the client's: the peer's, or what proxies in TRUSTED_PROXIES say
 // of it. The last address of X-Forwarded-For that is no trusted proxy counts.
 func (s *server) address(r *http.Request) netip.Addr {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	addr := peer.Addr().Unmap().WithZone("")
+	addr := peer(r)
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(forwarded) {
 		if !s.trusted(addr) {
@@ -80,6 +76,16 @@ func (s *server) address(r *http.Request) netip.Addr {
 		addr = next.Unmap().WithZone("")
 	}
 	return addr
+}
+
+// peer is the address that the connection comes from; the zero one when there is
+// none.
+func peer(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap().WithZone("")
 }
 
 func (s *server) trusted(addr netip.Addr) bool {
@@ -116,9 +122,7 @@ func (s *server) allowedOrigin(c *gin.Context) bool {
 	if len(origins) > 1 || origin == "" {
 		return false
 	}
-	u, err := url.Parse(origin)
-	own := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, c.Request.Host)
-	if own {
+	if ownOrigin(c.Request) {
 		return true
 	}
 	if !slices.ContainsFunc(s.Access.CORSOrigins, func(o string) bool { return strings.EqualFold(strings.TrimSuffix(o, "/"), origin) }) {
@@ -128,6 +132,13 @@ func (s *server) allowedOrigin(c *gin.Context) bool {
 	c.Header("Access-Control-Expose-Headers", "X-Request-ID, Retry-After")
 	c.Header("Vary", "Origin")
 	return true
+}
+
+// ownOrigin reports whether a request says that it comes from a page of this
+// server.
+func ownOrigin(r *http.Request) bool {
+	u, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
 // bounded cuts a header's value for an error text.

@@ -78,7 +78,7 @@ func (s *server) check(c *gin.Context, what Permission, key string) {
 		w.may = MayWrite
 	} else if key != "" {
 		if left := s.limiter.blocked(c.Request.Context(), w.addr); left > 0 {
-			s.tooMany(c, left, "Too many failed API keys from this address; wait and try again with the right one")
+			s.tooMany(c, left, tooManyKeys)
 			return
 		}
 		w.may, w.by = s.keys.permission(key)
@@ -86,9 +86,9 @@ func (s *server) check(c *gin.Context, what Permission, key string) {
 			s.limiter.failed(c.Request.Context(), w.addr)
 		}
 	}
-	if w.may == MayNothing && s.SignedIn != nil {
-		if w.may = s.SignedIn(c.Request); w.may != MayNothing {
-			w.by = "log-in"
+	if w.may == MayNothing {
+		if w.may = s.signedIn(c); w.may != MayNothing {
+			w.by = byLogin
 		}
 	}
 	know(c, w)
@@ -105,6 +105,9 @@ func (s *server) check(c *gin.Context, what Permission, key string) {
 		c.Next()
 	}
 }
+
+// tooManyKeys tells whoever guesses keys.
+const tooManyKeys = "Too many failed API keys from this address; wait and try again with the right one"
 
 // readOnly tells the holder of the read key why a change was refused.
 const readOnly = "This key only reads; a change needs CODESAGE_API_KEY"

@@ -130,7 +130,7 @@ func untimed(c *gin.Context) {
 
 // isAPI reports whether a path belongs to the API and not to the dashboard.
 func isAPI(path string) bool {
-	return path == "/mcp" || path == "/metrics" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/monitoring")
+	return isProbe(path) || path == "/mcp" || path == "/docs" || path == "/openapi.json" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/monitoring")
 }
 
 const requestTime = 25 * time.Second

@@ -40,6 +40,23 @@ func (s *server) routes() http.Handler {
 	r.GET("/monitoring", login, s.monitoring)
 	r.GET("/monitoring/*path", login, s.monitoring)
 
+	// The pages of the dashboard, and what their forms do.
+	r.Match(getOrHead, "/", read, usual, soon, s.showRepositories)
+	r.Match(getOrHead, "/repositories", s.toRepositories)
+	r.Match(getOrHead, "/folders", s.toRepositories)
+	r.Match(getOrHead, "/repositories/:id", read, usual, soon, s.showRepository)
+	r.Match(getOrHead, "/repositories/:id/delete", write, usual, soon, s.showDelete)
+	r.Match(getOrHead, "/search", read, usual, soon, s.showSearch)
+	r.Match(getOrHead, "/login", usual, s.showLogin)
+	r.Match(getOrHead, "/assets/:name", s.asset)
+	r.POST("/login", s.ownForm, usual, soon, s.logIn)
+	r.POST("/logout", s.ownForm, usual, soon, s.logOut)
+	r.POST("/repositories", s.ownForm, write, usual, soon, s.submitRepository)
+	r.POST("/folders", s.ownForm, write, usual, soon, s.submitFolder)
+	r.POST("/repositories/:id/reprocess", s.ownForm, write, usual, soon, s.submitReprocess)
+	r.POST("/repositories/:id/cancel", s.ownForm, write, usual, soon, s.submitCancel)
+	r.POST("/repositories/:id/delete", s.ownForm, write, usual, soon, s.submitDelete)
+
 	v1 := r.Group("/api/v1")
 
 	v1.GET("/ai/mcp/capabilities", s.capabilities)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -96,31 +97,36 @@ func (s *server) listSkipped(c *gin.Context) {
 	if !ok {
 		return
 	}
-	page := struct {
-		Skipped []gin.H `json:"skipped"`
-		Total   int     `json:"total"`
-		Next    *string `json:"next"`
-	}{Skipped: []gin.H{}}
-	snapshot, ok := repo.Snapshot()
-	if !ok {
-		answer(c, http.StatusOK, page)
-		return
-	}
 	limit, _ := args.Int("limit")
-	skips, total, err := s.Store.ListSkips(c.Request.Context(), snapshot, args.String("after"), limit+1) // one more tells whether a page follows
+	skips, total, next, err := s.skips(c.Request.Context(), repo, args.String("after"), limit)
 	if err != nil {
 		s.fail(c, err)
 		return
 	}
+	page := struct {
+		Skipped []gin.H `json:"skipped"`
+		Total   int     `json:"total"`
+		Next    *string `json:"next"`
+	}{make([]gin.H, len(skips)), total, optional(next)}
+	for i, k := range skips {
+		page.Skipped[i] = gin.H{"file_path": k.Path, "reason": k.Reason}
+	}
+	answer(c, http.StatusOK, page)
+}
+
+// skips returns one page of the files that the published run left out, and how
+// many there are in all. next is the `after` of the next page; empty on the last.
+func (s *server) skips(ctx context.Context, repo codesage.Repository, after string, limit int) (skips []codesage.Skip, total int, next string, err error) {
+	snapshot, ok := repo.Snapshot()
+	if !ok {
+		return nil, 0, "", nil
+	}
+	skips, total, err = s.Store.ListSkips(ctx, snapshot, after, limit+1) // one more tells whether a page follows
 	if len(skips) > limit {
 		skips = skips[:limit]
-		page.Next = &skips[limit-1].Path
+		next = skips[limit-1].Path
 	}
-	for _, k := range skips {
-		page.Skipped = append(page.Skipped, gin.H{"file_path": k.Path, "reason": k.Reason})
-	}
-	page.Total = total
-	answer(c, http.StatusOK, page)
+	return skips, total, next, err
 }
 
 func formatID(id codesage.RepositoryID) string { return strconv.FormatInt(int64(id), 10) }

@@ -175,6 +175,7 @@ func (p *parts) handler(closing <-chan struct{}) http.Handler {
 			TrustedProxies: c.TrustedProxies,
 		},
 		Limits:   limits,
+		Folders:  len(localRoots(c)) > 0,
 		Redis:    p.redis,
 		Checks:   map[string]func(context.Context) error{"queue": p.queue.Ping},
 		Webhooks: p.webhooks(),

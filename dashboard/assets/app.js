@@ -1,0 +1,172 @@
+// What pages can do beyond forms and links: live progress, suggestions, a filter
+// that answers at once. Every page works without it.
+"use strict";
+
+document.documentElement.classList.add("script");
+
+const byID = id => document.getElementById(id);
+
+// Live progress. Events move the counters; whenever a run begins or ends the
+// page is read again, so that the server alone says how things look.
+
+const live = byID("live");
+const pause = 1000; // between two readings of the page
+const again = 10000; // until the next try when the server refuses events
+let events, phases, reading, wanted;
+
+function listen() {
+  events = new EventSource(live.dataset.events);
+  events.addEventListener("run", e => showRun(JSON.parse(e.data)));
+  events.addEventListener("removed", redraw);
+  events.addEventListener("open", () => {
+    if (!byID("offline").hidden) redraw(); // what happened meanwhile
+    byID("offline").hidden = true;
+  });
+  events.addEventListener("error", () => {
+    byID("offline").hidden = false;
+    if (events.readyState !== EventSource.CLOSED) return; // the browser connects again by itself
+    events.close();
+    setTimeout(() => { redraw(); if (!document.hidden) listen(); }, again);
+  });
+}
+
+function showRun(run) {
+  if (!run) return;
+  const at = live.querySelector(`[data-repository="${run.repository_id}"]`);
+  if (!at) {
+    if ("whole" in live.dataset) redraw(); // one that is new
+    return;
+  }
+  if (at.dataset.version !== `${run.id} ${run.status}`) redraw();
+  const bar = at.querySelector("progress");
+  if (!bar) return;
+  const done = run.phase === "text" ? run.text_files : run.processed_files;
+  at.querySelector("[data-phase]").textContent = phases[run.phase];
+  if (run.total_files > 0) {
+    bar.max = run.total_files;
+    bar.value = done;
+    at.querySelector("[data-files]").textContent = `${done.toLocaleString("en")}/${run.total_files.toLocaleString("en")} files`;
+  }
+}
+
+async function redraw() {
+  wanted = true;
+  if (reading) return;
+  reading = true;
+  while (wanted) {
+    wanted = false;
+    await readPage().catch(() => { byID("offline").hidden = false; });
+    await new Promise(done => setTimeout(done, pause));
+  }
+  reading = false;
+}
+
+async function readPage() {
+  const answer = await fetch(live.dataset.page, { headers: { Accept: "text/html" } });
+  if (answer.redirected || answer.status === 404) { // the log-in is over, or the repository gone
+    location.assign(live.dataset.page);
+    return;
+  }
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const next = page.getElementById("live");
+  announce(next);
+  const focused = document.activeElement && live.contains(document.activeElement) ? document.activeElement.id : "";
+  live.toggleAttribute("data-whole", "whole" in next.dataset);
+  live.replaceChildren(...next.childNodes);
+  dress();
+  if (focused && byID(focused)) byID(focused).focus({ preventScroll: true });
+}
+
+// announce tells a screen reader which runs have ended.
+function announce(next) {
+  const ended = [];
+  for (const at of next.querySelectorAll("[data-repository]")) {
+    const before = live.querySelector(`[data-repository="${at.dataset.repository}"]`);
+    const changed = !before || before.dataset.version !== at.dataset.version;
+    if (changed && /^(completed|failed)$/.test(at.dataset.status)) ended.push(`${at.dataset.name}: ${at.dataset.status}`);
+  }
+  if (ended.length) byID("announce").textContent = ended.join(", ");
+}
+
+// dress adds to what the server drew: local times, and the filter.
+function dress() {
+  const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of document.querySelectorAll("time:not([title])")) {
+    time.title = time.textContent;
+    time.textContent = local.format(new Date(time.dateTime));
+  }
+  filterRows();
+}
+
+function filterRows() {
+  const field = byID("filter");
+  if (!field || !("whole" in live.dataset)) return;
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const row of live.querySelectorAll("[data-text]")) {
+    row.hidden = !words.every(word => row.dataset.text.includes(word));
+    if (!row.hidden) shown++;
+  }
+  if (byID("none")) byID("none").hidden = shown > 0;
+}
+
+if (live) {
+  phases = JSON.parse(live.dataset.phases);
+  listen();
+  document.addEventListener("visibilitychange", () => { // a hidden page takes no connection
+    events.close();
+    if (!document.hidden) {
+      redraw();
+      listen();
+    }
+  });
+  const field = byID("filter");
+  if (field) {
+    field.addEventListener("input", filterRows);
+    field.form.addEventListener("submit", e => { if ("whole" in live.dataset) e.preventDefault(); });
+  }
+}
+dress();
+
+// The name of a folder is its last part, until somebody types another.
+
+const path = byID("path"), session = byID("session");
+if (path) {
+  let typed = session.value !== "";
+  session.addEventListener("input", () => { typed = session.value !== ""; });
+  path.addEventListener("input", () => {
+    if (typed) return;
+    const name = path.value.replace(/[/\\]+$/, "").split(/[/\\]/).pop();
+    session.value = name.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^[-_]+/, "").slice(0, 64).replace(/-+$/, "");
+  });
+}
+
+// Names to complete what is typed into the search.
+
+const query = byID("q");
+if (query) {
+  let timer, request;
+  query.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(suggest, 200);
+  });
+  const suggest = async () => {
+    if (request) request.abort();
+    const text = query.value.trim();
+    if (text.length < 2) return;
+    request = new AbortController();
+    const asked = new URLSearchParams({ query: text, limit: 8 });
+    if (byID("repository").value) asked.set("repository_id", byID("repository").value);
+    try {
+      const answer = await fetch("/api/v1/ai/search/suggestions?" + asked, { signal: request.signal });
+      if (!answer.ok) return;
+      const { suggestions } = await answer.json();
+      byID("suggestions").replaceChildren(...suggestions.map(name => {
+        const option = document.createElement("option");
+        option.value = name;
+        return option;
+      }));
+    } catch { /* typing goes on without them */ }
+  };
+}

@@ -1,0 +1,133 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"codesage"
+)
+
+// Repository is the page of one repository.
+type Repository struct {
+	Row
+	Runs []Run // newest first
+
+	Skips     []codesage.Skip // one page of the files that the published run left out
+	SkipTotal int
+	SkipAfter string // the path before the page's first; empty on the first page
+	SkipNext  string // the `after` of the next page; empty on the last
+}
+
+// NewRepository returns the page without its lists.
+func NewRepository(r codesage.Repository) Repository { return Repository{Row: newRow(r)} }
+
+func (Repository) file() string    { return "repository.html" }
+func (p Repository) title() string { return p.Repo.Name }
+
+// Pages are the links to the pages of skipped files.
+func (p Repository) Pages() Pages {
+	var links Pages
+	if p.SkipAfter != "" {
+		links.Before = p.link("") + "#skipped" // the first page: the list is read forwards only
+	}
+	if p.SkipNext != "" {
+		links.After = p.link(p.SkipNext) + "#skipped"
+	}
+	return links
+}
+
+// Here is the address of the page.
+func (p Repository) Here() string { return p.link(p.SkipAfter) }
+
+func (p Repository) link(after string) string {
+	base := fmt.Sprintf("/repositories/%d", p.Repo.ID)
+	if after == "" {
+		return base
+	}
+	return base + "?" + url.Values{"after": {after}}.Encode()
+}
+
+// Patterns are the patterns that a folder was indexed with, for people.
+func (p Repository) Patterns() string {
+	var parts []string
+	if o := p.Repo.Options; len(o.Include) > 0 {
+		parts = append(parts, "only "+strings.Join(o.Include, ", "))
+	}
+	switch o := p.Repo.Options; {
+	case len(o.Exclude) == 1 && o.Exclude[0] == codesage.ExcludeNothing:
+		parts = append(parts, "nothing left out")
+	case len(o.Exclude) > 0:
+		parts = append(parts, "without "+strings.Join(o.Exclude, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Run is a run in a repository's list.
+type Run struct {
+	codesage.Run
+	now time.Time
+}
+
+// NewRuns returns the rows of runs.
+func NewRuns(runs []codesage.Run, now time.Time) []Run {
+	rows := make([]Run, len(runs))
+	for i, r := range runs {
+		rows[i] = Run{r, now}
+	}
+	return rows
+}
+
+// PhaseText is what the run does, or did when it failed; empty for one that
+// went well.
+func (r Run) PhaseText() string {
+	if r.Status == codesage.StatusCompleted {
+		return ""
+	}
+	return phases[r.Phase]
+}
+
+// Done is how many files the run is through with, in its phase.
+func (r Run) Done() int { return done(r.Run) }
+
+// Seconds is how long the run took, or has taken so far; empty before its start.
+func (r Run) Seconds() string {
+	if r.StartedAt.IsZero() {
+		return ""
+	}
+	end := r.FinishedAt
+	if end.IsZero() {
+		end = r.now
+	}
+	return fmt.Sprintf("%.1f s", max(end.Sub(r.StartedAt), 0).Seconds())
+}
+
+// SkippedBy lists how many files were left out, by reason, most first.
+func (r Run) SkippedBy() []SkipCount {
+	list := make([]SkipCount, 0, len(r.Skipped))
+	for reason, n := range r.Skipped {
+		list = append(list, SkipCount{reason, n})
+	}
+	slices.SortFunc(list, func(a, b SkipCount) int {
+		return cmp.Or(cmp.Compare(b.Files, a.Files), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
+
+// SkipCount is how many files were left out for a reason.
+type SkipCount struct {
+	Reason codesage.SkipReason
+	Files  int
+}
+
+// Delete asks whether a repository is really to be removed.
+type Delete struct{ Row }
+
+// NewDelete returns the question.
+func NewDelete(r codesage.Repository) Delete { return Delete{newRow(r)} }
+
+func (Delete) file() string    { return "delete.html" }
+func (p Delete) title() string { return "Delete " + p.Repo.Name }

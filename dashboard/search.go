@@ -1,0 +1,74 @@
+package dashboard
+
+import (
+	"net/url"
+	"strconv"
+
+	"codesage"
+)
+
+// Search is the page of search.
+type Search struct {
+	Query, Repository, Language, Type string
+	Number                            int // of the page of hits, from 0
+
+	Repositories []codesage.Repository // to choose from
+	Languages    []string
+
+	Error string // why there is no answer
+	Asked bool   // there is an answer: the rest
+	Total int
+	Pages int
+	Hits  []Hit
+}
+
+// Hit is one result.
+type Hit struct {
+	Repository  codesage.RepositoryID
+	In          string // the repository's name
+	Name        string
+	Type        codesage.EntityType
+	Path        string
+	Start, End  int
+	Language    string
+	Description string
+	Signature   string
+	Snippet     string
+	URL         string // of the lines at their host; may be empty
+}
+
+func (Search) file() string { return "search.html" }
+
+func (p Search) title() string {
+	if p.Query != "" {
+		return p.Query + " – Search"
+	}
+	return "Search"
+}
+
+// Types are the types of entity to choose from.
+func (Search) Types() []codesage.EntityType { return codesage.EntityTypes }
+
+// Selected reports whether a repository is the one that is asked for.
+func (p Search) Selected(r codesage.Repository) bool {
+	return p.Repository == strconv.FormatInt(int64(r.ID), 10) || p.Repository == r.Name
+}
+
+// link is the address of a page of hits.
+func (p Search) link(number int) string {
+	return "/search?" + url.Values{
+		"q": {p.Query}, "repository": {p.Repository}, "language": {p.Language}, "type": {p.Type}, "page": {strconv.Itoa(number)},
+	}.Encode()
+}
+
+// Links are those to the pages before and after this one.
+func (p Search) Links() Pages {
+	var links Pages
+	if p.Number > 0 {
+		links.Before = p.link(min(p.Number-1, max(p.Pages-1, 0)))
+	}
+	if p.Number+1 < p.Pages {
+		links.After = p.link(p.Number + 1)
+	}
+	return links
+}
