@@ -39,7 +39,7 @@ up: ## start a team's server with docker compose
 	scripts/up
 
 down: ## stop it; what it holds stays in its volumes
-	docker compose down
+	scripts/down
 
 soak: ## kill the parts of a team's server for some minutes
 	CODESAGE_SOAK=1 $(GO) test -timeout 30m -run 'TestATeamSurvivesKills' -v ./cmd/codesage

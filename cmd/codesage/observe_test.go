@@ -24,6 +24,7 @@ const (
 	gitCanary   = "S3cr3tG1t"
 	hookCanary  = "S3cr3tH00k"
 	queryCanary = "S3cr3tQuery"
+	redisCanary = "S3cr3tR3d1s"
 )
 
 // watched is a server with keys that sends its traces to a collector.

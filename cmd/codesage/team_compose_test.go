@@ -2,14 +2,17 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/redis/go-redis/v9"
 
 	"codesage/config"
 )
@@ -35,6 +38,11 @@ type composeFile struct {
 		Volumes     []string       `yaml:"volumes"`
 		Healthcheck map[string]any `yaml:"healthcheck"`
 		CapDrop     []string       `yaml:"cap_drop"`
+		Tmpfs       []string       `yaml:"tmpfs"`
+		Command     []string       `yaml:"command"`
+		Logging     struct {
+			Options map[string]string `yaml:"options"`
+		} `yaml:"logging"`
 	} `yaml:"services"`
 	Networks map[string]struct {
 		Internal bool `yaml:"internal"`
@@ -72,6 +80,14 @@ func TestComposeServicesAreClosedAndWatched(t *testing.T) {
 		}
 		if isOurs && !slices.Equal(s.CapDrop, []string{"ALL"}) {
 			t.Errorf("%s keeps capabilities", name)
+		}
+		if s.Logging.Options["max-size"] == "" || s.Logging.Options["max-file"] == "" {
+			t.Errorf("%s writes a log without end", name)
+		}
+		for _, mount := range s.Tmpfs {
+			if !strings.Contains(mount, "size=") {
+				t.Errorf("%s may fill the memory through %s", name, mount)
+			}
 		}
 	}
 	if len(c.Services) != 5 || !c.Networks["inside"].Internal {
@@ -149,24 +165,123 @@ func checkExample(t *testing.T, required []string, isKnown func(string) bool) {
 	}
 }
 
+// compose is the command that docker's plugin or the program of that name
+// answers to; the test is skipped where there is neither.
+func compose(t *testing.T) []string {
+	t.Helper()
+	for _, command := range [][]string{{"docker", "compose"}, {"docker-compose"}} {
+		if exec.Command(command[0], append(command[1:], "version")...).Run() == nil {
+			return command
+		}
+	}
+	t.Skip("no docker compose")
+	return nil
+}
+
 func TestComposeFileIsValid(t *testing.T) {
 	t.Parallel()
-	if err := exec.Command("docker", "compose", "version").Run(); err != nil {
-		t.Skip("no docker compose: ", err)
+	command := append(compose(t), "config", "--quiet")
+	dir := t.TempDir() // the checkout may have a .env
+	writeFiles(t, dir, map[string]string{"docker-compose.yml": text(t, "../../docker-compose.yml")})
+	for _, tc := range []struct {
+		name  string
+		env   settings
+		fault string
+	}{
+		{"with its secrets", settings{"POSTGRES_PASSWORD=a", "REDIS_PASSWORD=b", "CODESAGE_API_KEY=c"}, ""},
+		{"without a secret", settings{"POSTGRES_PASSWORD=a", "REDIS_PASSWORD=b"}, "set it in .env"},
+	} {
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Dir = dir
+		cmd.Env = append(settings{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DOCKER_CONFIG=" + os.Getenv("DOCKER_CONFIG")}, tc.env...)
+		var fault bytes.Buffer
+		cmd.Stderr = &fault
+		if err := cmd.Run(); (err != nil) != (tc.fault != "") || !strings.Contains(fault.String(), tc.fault) || tc.fault == "" && fault.Len() > 0 {
+			t.Errorf("%s: %v\n%s", tc.name, err, &fault)
+		}
 	}
-	cmd := exec.Command("docker", "compose", "config", "--quiet")
-	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD=a", "REDIS_PASSWORD=b", "CODESAGE_API_KEY=c")
-	var fault bytes.Buffer
-	cmd.Stderr = &fault
-	if err := cmd.Run(); err != nil || fault.Len() > 0 {
-		t.Errorf("docker compose config: %v\n%s", err, &fault)
+}
+
+// Redis takes its password from standard input, where ps does not see it.
+func TestComposeStartsRedisWithoutThePasswordInItsArguments(t *testing.T) {
+	t.Parallel()
+	_, c := readCompose(t)
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("no redis-server")
 	}
+	dir, socket := t.TempDir(), filepath.Join(t.TempDir(), "s")
+	command := slices.Clone(c.Services["redis"].Command)
+	script := strings.ReplaceAll(command[len(command)-1], "$$", "$")
+	command[len(command)-1] = strings.Replace(script, "--dir /tmp", "--dir "+dir+" --port 0 --unixsocket "+socket, 1)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = settings{"PATH=" + os.Getenv("PATH"), "REDISCLI_AUTH=" + redisCanary}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Password: redisCanary})
+	t.Cleanup(func() { _ = rdb.Close() })
+	if !await(func() bool { return rdb.Ping(t.Context()).Err() == nil }, nil) {
+		t.Fatal("Redis did not answer with the password")
+	}
+	without := redis.NewClient(&redis.Options{Network: "unix", Addr: socket})
+	t.Cleanup(func() { _ = without.Close() })
+	if err := without.Ping(t.Context()).Err(); err == nil {
+		t.Error("Redis answers without a password")
+	}
+	if strings.Contains(script, redisCanary) || strings.Contains(script, "--requirepass") {
+		t.Errorf("the password is an argument: %s", script)
+	}
+}
+
+// `make up` made .env; without it `make down` must stop what runs all the same.
+func TestDownNeedsNoSettings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"scripts/down": text(t, "../../scripts/down"),
+		"bin/docker":   "#!/bin/sh\n[ \"$2\" = version ] || echo \"$*\" \"${POSTGRES_PASSWORD:?}\" \"${REDIS_PASSWORD:?}\" \"${CODESAGE_API_KEY:?}\"\n",
+	})
+	if err := os.Chmod(filepath.Join(dir, "bin/docker"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", filepath.Join(dir, "scripts/down"))
+	cmd.Env = settings{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "compose down none") || !strings.Contains(string(out), "there is no .env") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The image's own command can be reached from outside its container, and so
+// asks for a key.
+func TestTheImageAsksForAKey(t *testing.T) {
+	t.Parallel()
+	image := text(t, "../../Dockerfile")
+	_, line, _ := strings.Cut(image, "\nENV ")
+	line, _, _ = strings.Cut(line, "\n")
+	env := append(strings.Fields(line), "CODESAGE_DATA_DIR="+t.TempDir(), "CODESAGE_PORT=0")
+	_, cmd, _ := strings.Cut(image, "\nCMD ")
+	var args []string
+	if err := json.Unmarshal([]byte(cmd), &args); err != nil {
+		t.Fatalf("CMD %s: %v", cmd, err)
+	}
+	if got := (command{args: args, env: env}).run(t); got.code != exitFailed || !strings.Contains(got.stderr, "needs CODESAGE_API_KEY") {
+		t.Errorf("without a key: code %d, %s", got.code, got.stderr)
+	}
+	s := newServer(t, append(strings.Fields(line), "CODESAGE_API_KEY="+adminCanary, "CODESAGE_DATA_DIR="+t.TempDir())...)
+	if !strings.Contains(s.log.text(), `"CODESAGE_HOST":"0.0.0.0"`) {
+		t.Errorf("the image does not listen on all addresses:\n%s", s.log.text())
+	}
+	s.stop()
 }
 
 func TestScriptsAreShell(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"../../scripts/image", "../../scripts/up", "../../scripts/test"} {
+	for _, path := range []string{"../../scripts/image", "../../scripts/up", "../../scripts/down", "../../scripts/test", "../../scripts/fuzz"} {
 		if out, err := exec.Command("bash", "-n", path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
