@@ -26,8 +26,10 @@ const (
 )
 
 // openDataDir makes the folder if it is missing and takes it for this process,
-// so that no other server writes to a database that is this one's.
+// so that no other server writes to a database that is this one's. From then on
+// this process makes its files for its user alone.
 func openDataDir(path string, kind lockKind) (*dataDir, error) {
+	privateFiles()
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w; set CODESAGE_DATA_DIR to a folder that can be written", err)
 	}
@@ -64,5 +66,12 @@ func writeKey(dataDir, key string) error {
 
 // keyFile is where a server leaves its key in its data folder.
 func keyFile(dataDir string) string { return filepath.Join(dataDir, "api_key") }
+
+// openToOthers reports whether the folder lets other users of the machine in:
+// it may have been there before, and is left as it is.
+func (d *dataDir) openToOthers() bool {
+	info, err := os.Stat(d.path)
+	return err == nil && isOpenToOthers(info)
+}
 
 func (d *dataDir) close() { _ = d.lock.Close() }

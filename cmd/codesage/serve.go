@@ -97,6 +97,9 @@ func (s setup) open(ctx context.Context) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
+	if dir.openToOthers() {
+		s.log.Warn("the data folder can be entered by other users of this machine; chmod 700 keeps it for this one", "folder", s.config.DataDir)
+	}
 	p, err := assemble(ctx, s.config, s.log)
 	if err != nil {
 		dir.close()
