@@ -133,18 +133,24 @@ func (q *Queue) Depths() ([]Depth, error) {
 	return depths, nil
 }
 
-// Hosts lists the names of the machines that have a live worker. A worker that
-// died is listed for ten seconds more.
-func (q *Queue) Hosts() ([]string, error) {
+// Worker is a process that takes runs.
+type Worker struct {
+	Host string
+	PID  int
+}
+
+// Workers lists the live workers. One that died or hangs is listed for ten
+// seconds more.
+func (q *Queue) Workers() ([]Worker, error) {
 	servers, err := q.inspector.Servers()
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
-	hosts := make([]string, len(servers))
+	workers := make([]Worker, len(servers))
 	for i, s := range servers {
-		hosts[i] = s.Host
+		workers[i] = Worker{Host: s.Host, PID: s.PID}
 	}
-	return hosts, nil
+	return workers, nil
 }
 
 // Ping reports whether Redis answers.

@@ -3,17 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"net/http"
-	"os"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"codesage"
-	"codesage/config"
-	"codesage/queue"
 )
 
 func apiCommand(t terminal) *cobra.Command {
@@ -68,6 +61,11 @@ func work(ctx context.Context, t terminal) error {
 		return err
 	}
 	defer p.close()
+	unmark, err := markWorker(p.config.DataDir)
+	if err != nil {
+		return err
+	}
+	defer unmark()
 	stop, err := startWorker(ctx, p)
 	if err != nil {
 		return err
@@ -91,71 +89,4 @@ func readTeamSetup(t terminal, command string) (setup, error) {
 			"`codesage %s` needs DATABASE_URL and REDIS_URL: SQLite and the in-process queue are for one process, which `codesage serve` is", command)
 	}
 	return s, nil
-}
-
-func healthCommand(t terminal) *cobra.Command {
-	return &cobra.Command{
-		Use:       "health <api|worker>",
-		Short:     "Tell by the exit code whether this machine's API or worker is well; for container checks",
-		Hidden:    true,
-		ValidArgs: []string{"api", "worker"},
-		Args:      arguments(1, "api or worker"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, _, _, err := serverConfig(t.getenv)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), healthTime)
-			defer cancel()
-			switch args[0] {
-			case "api":
-				return checkAPI(ctx, c)
-			case "worker":
-				return checkWorker(c, newLog(t.err, c.LogLevel, c.LogFormat))
-			}
-			return usageError{fmt.Errorf("%s is neither api nor worker", args[0])}
-		},
-	}
-}
-
-// healthTime bounds a check.
-const healthTime = 8 * time.Second
-
-// checkAPI asks the API on this machine whether all its parts answer.
-func checkAPI(ctx context.Context, c config.Config) error {
-	url := fmt.Sprintf("http://127.0.0.1:%d/readyz", c.Port)
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	res, err := http.DefaultClient.Do(q)
-	if err != nil {
-		return fmt.Errorf("ask the API: %w", err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the API is not ready: %s says %s", url, res.Status)
-	}
-	return nil
-}
-
-// checkWorker looks for the heartbeat of this machine's worker in Redis.
-func checkWorker(c config.Config, log *slog.Logger) error {
-	name, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("read the name of this machine: %w", err)
-	}
-	client, err := queue.Connect(c.RedisURL, log)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	hosts, err := queue.New(client).Hosts()
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(hosts, name) {
-		return fmt.Errorf("no worker of %s has shown itself for ten seconds", name)
-	}
-	return nil
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codesage/config"
+	"codesage/queue"
+)
+
+func healthCommand(t terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:       "health <api|worker>",
+		Short:     "Tell by the exit code whether this machine's API or worker is well; for container checks",
+		Hidden:    true,
+		ValidArgs: []string{"api", "worker"},
+		Args:      arguments(1, "api or worker"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, _, err := serverConfig(t.getenv)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), healthTime)
+			defer cancel()
+			switch args[0] {
+			case "api":
+				return checkAPI(ctx, c)
+			case "worker":
+				return checkWorker(c, newLog(t.err, c.LogLevel, c.LogFormat))
+			}
+			return usageError{fmt.Errorf("%s is neither api nor worker", args[0])}
+		},
+	}
+}
+
+// healthTime bounds a check.
+const healthTime = 8 * time.Second
+
+// checkAPI asks the API on this machine whether all its parts answer.
+func checkAPI(ctx context.Context, c config.Config) error {
+	url := fmt.Sprintf("http://127.0.0.1:%d/readyz", c.Port)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return fmt.Errorf("ask the API: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the API is not ready: %s says %s", url, res.Status)
+	}
+	return nil
+}
+
+// checkWorker looks for the heartbeats of this machine's workers in Redis. All
+// that run must be there: one that hangs is not hidden by another beside it.
+func checkWorker(c config.Config, log *slog.Logger) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("read the name of this machine: %w", err)
+	}
+	running, err := markedWorkers(c.DataDir, host)
+	if err != nil {
+		return err
+	}
+	if len(running) == 0 {
+		return fmt.Errorf("no worker runs on %s with the data folder %s", host, c.DataDir)
+	}
+	client, err := queue.Connect(c.RedisURL, log)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	alive, err := queue.New(client).Workers()
+	if err != nil {
+		return err
+	}
+	for _, pid := range running {
+		if !slices.Contains(alive, queue.Worker{Host: host, PID: pid}) {
+			return fmt.Errorf("worker %d of %s has not shown itself for ten seconds", pid, host)
+		}
+	}
+	return nil
+}
