@@ -61,7 +61,7 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (store.St
 // that its versions are not told.
 func (s setup) migrate(ctx context.Context) (from, to int64, err error) {
 	if s.config.DatabaseURL != "" {
-		return postgres.Migrate(ctx, s.config.DatabaseURL)
+		return postgres.Migrate(ctx, s.config.DatabaseURL, s.log)
 	}
 	dir, err := openDataDir(s.config.DataDir, lockAlone)
 	if err != nil {

@@ -10,24 +10,69 @@ import (
 	"codesage"
 )
 
-// explain gives an error of the driver its kind, and words for those that a
-// person can do something about. What the driver says of hosts and users is its
-// cause, for the log. Others pass as they are.
+// away is what callers are told while the database can't do what they ask. What
+// can be done about it is for whoever runs the server.
+const away = "the database is not available; try again later"
+
+// advice is why the database can't do what it was asked, in words for whoever
+// runs the server. They go to the log, and to the terminal at a start.
+type advice struct {
+	kind  codesage.Kind // at a start: whether waiting may help
+	words string
+	cause error // of the driver; it names hosts and users
+}
+
+func (a *advice) Error() string { return a.words + ": " + a.cause.Error() }
+
+func (a *advice) Unwrap() error { return a.cause }
+
+// explain gives an error of the driver its kind, and words for callers. What the
+// log should say is its cause. Others pass as they are.
 func explain(err error) error {
 	var known *codesage.Error
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
+	a := advise(err)
+	if a == nil {
+		return err
+	}
+	message := away
+	if a.words == otherSchema {
+		message = otherSchema
+	}
+	return &codesage.Error{Kind: codesage.KindUnavailable, Message: message, Err: a}
+}
+
+// explainStart is explain for a program that starts: the one who started it can
+// do something about the cause.
+func explainStart(err error) error {
+	var a *advice
+	if errors.As(explain(err), &a) {
+		return &codesage.Error{Kind: a.kind, Message: a.words, Err: a.cause}
+	}
+	var known *codesage.Error
+	var connecting *pgconn.ConnectError
+	var answer *pgconn.PgError
+	if !errors.As(err, &known) && errors.As(err, &connecting) && errors.As(err, &answer) {
+		return &codesage.Error{Kind: codesage.KindInvalid, Message: "the database refuses the connection: " + answer.Message + ": check DATABASE_URL", Err: err}
+	}
+	return err
+}
+
+// advise tells what can be done about an error of the driver; nil when it is
+// none that the server's surroundings can cause.
+func advise(err error) *advice {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
-		return explainAnswer(err, answer.Code)
+		return adviseAnswer(err, answer.Code)
 	}
 	var connecting *pgconn.ConnectError
 	var network net.Error
 	if errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || isCut(err) {
-		return unavailable(err, "the database can't be reached: check DATABASE_URL, and that PostgreSQL runs")
+		return &advice{codesage.KindUnavailable, "the database can't be reached: check DATABASE_URL, and that PostgreSQL runs", err}
 	}
-	return err
+	return nil
 }
 
 // isCut reports whether the server went away in the middle of a conversation.
@@ -40,25 +85,30 @@ func isCut(err error) bool {
 	return false
 }
 
-// explainAnswer is explain for what the server said, by its SQLSTATE.
-func explainAnswer(err error, code string) error {
+// otherSchema is said when a table or a column is missing.
+const otherSchema = "the database's schema is not this program's: run `codesage migrate`, or restore the database from a backup"
+
+// adviseAnswer is advise for what the server said, by its SQLSTATE.
+func adviseAnswer(err error, code string) *advice {
+	say := func(kind codesage.Kind, words string) *advice { return &advice{kind, words, err} }
 	class := code[:min(2, len(code))]
 	switch {
 	case code == "53100":
-		return unavailable(err, "the database server's disk is full: free some space there and try again")
+		return say(codesage.KindUnavailable, "the database server's disk is full: free some space there and try again")
 	case code == "53300":
-		return unavailable(err, "the database server has no connection left: raise max_connections, or lower pool_max_conns in DATABASE_URL")
+		return say(codesage.KindUnavailable, "the database server has no connection left: raise max_connections, or lower pool_max_conns in DATABASE_URL")
 	case code == "25006":
-		return unavailable(err, "the database server only reads: DATABASE_URL must name the primary")
-	case class == "08", class == "53", class == "57" && code != "57014", class == "58", code == "40001", code == "40P01":
-		return unavailable(err, "the database is not available; try again")
-	case class == "28", class == "3D":
-		return unavailable(err, "the database refuses the connection: check DATABASE_URL")
+		return say(codesage.KindUnavailable, "the database server only reads: DATABASE_URL must name the primary")
+	case code == lockNotAvailable:
+		return say(codesage.KindUnavailable, "another session of the database holds what is needed: look for it in pg_stat_activity")
+	case code == "25P03", code == "25P04", class == "08", class == "53", class == "57" && code != "57014", class == "58", code == "40001", code == "40P01":
+		return say(codesage.KindUnavailable, "the database can't go on now")
+	case class == "28":
+		return say(codesage.KindInvalid, "the database refuses the user or the password: check both in DATABASE_URL, and pg_hba.conf")
+	case class == "3D":
+		return say(codesage.KindInvalid, "the database that DATABASE_URL names does not exist: check the name, or create it")
+	case code == "42P01", code == "42703":
+		return say(codesage.KindInvalid, otherSchema)
 	}
-	return err
-}
-
-// unavailable is a KindUnavailable with words for people and a cause for the log.
-func unavailable(cause error, message string) error {
-	return &codesage.Error{Kind: codesage.KindUnavailable, Message: message, Err: cause}
+	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -23,14 +23,23 @@ const (
 	lockTries = 300
 )
 
+// migrateSettings are those of the sessions of Migrate: a process that holds the
+// lock of migrations and stands still loses it.
+var migrateSettings = map[string]string{"idle_session_timeout": "30s"}
+
 // Migrate brings the schema of the database at url up to date and returns its
 // version before and after. Programs that do so at once wait for each other.
-func Migrate(ctx context.Context, url string) (from, to int64, err error) {
-	c, err := pgxpool.ParseConfig(url) // which knows the settings of the pool
+func Migrate(ctx context.Context, url string, log *slog.Logger) (from, to int64, err error) {
+	c, err := parse(url, migrateSettings)
 	if err != nil {
-		return 0, 0, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password
+		return 0, 0, err
 	}
-	db := stdlib.OpenDB(*c.ConnConfig)
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return 0, 0, explainStart(err)
+	}
+	defer pool.Close()
+	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
 	if err != nil {
@@ -43,13 +52,17 @@ func Migrate(ctx context.Context, url string) (from, to int64, err error) {
 	}
 	from, target, err := p.GetVersions(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("read the schema's version: %w", explain(err))
+		return 0, 0, explainStart(fmt.Errorf("read the schema's version: %w", err))
 	}
 	if from > target {
 		return from, from, newerSchema(from, target)
 	}
-	if _, err := p.Up(ctx); err != nil {
-		return from, from, fmt.Errorf("bring the schema from %d to %d: %w", from, target, explain(err))
+	err = retryLocked(ctx, pool, log, func() error {
+		_, err := p.Up(ctx)
+		return err
+	})
+	if err != nil {
+		return from, from, explainStart(fmt.Errorf("bring the schema from %d to %d: %w", from, target, err))
 	}
 	return from, target, nil
 }
@@ -68,8 +81,7 @@ func (s *Store) checkSchema(ctx context.Context) error {
 		SELECT COALESCE(MAX(version_id), 0)
 		FROM goose_db_version
 		WHERE is_applied`).Scan(&current)
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) && answer.Code == "42P01" { // no such table
+	if hasCode(err, "42P01") { // no such table
 		err = nil
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ func open(t testing.TB, server *postgrestest.Server) store.Store {
 func migrated(t testing.TB, server *postgrestest.Server) string {
 	t.Helper()
 	url := server.Database(t)
-	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+	if _, _, err := postgres.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return url
@@ -67,7 +67,7 @@ func TestSchemaIsChangedByMigrateOnly(t *testing.T) {
 	migrated := 0
 	for range 3 {
 		wg.Go(func() {
-			from, to, err := postgres.Migrate(t.Context(), url)
+			from, to, err := postgres.Migrate(t.Context(), url, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Errorf("Migrate: %v", err)
 			}

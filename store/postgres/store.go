@@ -4,7 +4,8 @@
 // A repository's row is the lock of its runs: what changes a run's status or a
 // pointer locks the row for itself, and each call of a run's writer shares it
 // while it makes sure that the run is live. So a run is never overtaken in the
-// middle of a call.
+// middle of a call. A process that stands still in the middle of one does not keep
+// the lock: see session.go.
 package postgres
 
 import (
@@ -37,18 +38,18 @@ var _ store.Store = (*Store)(nil)
 // an error that says what to do: Open never changes it. The caller must Close
 // the store.
 func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
-	c, err := pgxpool.ParseConfig(url)
+	c, err := parse(url, nil)
 	if err != nil {
-		return nil, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password
+		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
-		return nil, explain(err)
+		return nil, explainStart(err)
 	}
 	s := &Store{log: log, pool: pool}
 	if err := s.checkSchema(ctx); err != nil {
 		pool.Close()
-		return nil, explain(err)
+		return nil, explainStart(err)
 	}
 	return s, nil
 }
@@ -90,9 +91,10 @@ func (s *Store) enter() (leave func(), err error) {
 	return s.calls.Done, nil
 }
 
-// write runs fn in a transaction and commits when fn returns nil.
+// write runs fn in a transaction and commits when fn returns nil. It runs it anew
+// when another transaction holds for long what it needs.
 func (s *Store) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return s.in(ctx, pgx.TxOptions{}, fn)
+	return retryLocked(ctx, s.pool, s.log, func() error { return s.in(ctx, pgx.TxOptions{}, fn) })
 }
 
 // read runs fn in a transaction that sees one state of the database.
