@@ -170,7 +170,7 @@ func (w *Worker) end(ctx context.Context, log *slog.Logger, run codesage.Run, la
 	switch {
 	case errors.Is(cause, queue.ErrShutdown):
 		log.Info("run handed back: the worker is shutting down")
-		if w.release(ctx, log, run) {
+		if w.release(ctx, log, run) == nil {
 			// Another worker need not wait for the sweep.
 			if err := w.Queue.Enqueue(ctx, run); err != nil {
 				log.Debug("enqueue run; the sweep will", "err", err)
@@ -181,13 +181,21 @@ func (w *Worker) end(ctx context.Context, log *slog.Logger, run codesage.Run, la
 		log.Info("run stopped", "reason", err)
 		return nil
 	case w.isInterrupted(run, last, err):
+		if errors.Is(w.release(ctx, log, run), codesage.ErrConflict) {
+			log.Info("run stopped", "reason", errOvertaken, "err", err, "cause", errors.Unwrap(err))
+			return nil
+		}
 		log.Warn("run handed back: a part of the server is away", "err", err, "cause", errors.Unwrap(err))
-		w.release(ctx, log, run)
+		return nil
+	}
+	failed := w.Store.FailRun(ctx, run, last, reason(err))
+	if errors.Is(failed, codesage.ErrConflict) || errors.Is(failed, codesage.ErrNotFound) {
+		// What failed was an attempt that had been overtaken while it stood still.
+		log.Info("run stopped", "reason", errOvertaken, "err", err, "cause", errors.Unwrap(err))
 		return nil
 	}
 	log.Warn("run failed", "err", err, "cause", errors.Unwrap(err))
-	failed := w.Store.FailRun(ctx, run, last, reason(err))
-	if failed != nil && !errors.Is(failed, codesage.ErrConflict) && !errors.Is(failed, codesage.ErrNotFound) {
+	if failed != nil {
 		log.Error("record that the run failed", "err", failed)
 	}
 	return err
@@ -206,14 +214,14 @@ func (w *Worker) condemn(ctx context.Context, log *slog.Logger, run codesage.Run
 	return err
 }
 
-// release hands a run back and reports whether that is stored. When it is not,
-// the sweep finds a run whose heart is silent.
-func (w *Worker) release(ctx context.Context, log *slog.Logger, run codesage.Run) bool {
+// release hands a run back. When that can't be stored, the sweep finds a run
+// whose heart is silent.
+func (w *Worker) release(ctx context.Context, log *slog.Logger, run codesage.Run) error {
 	err := w.Store.ReleaseRun(ctx, run)
 	if err != nil && !errors.Is(err, codesage.ErrConflict) {
 		log.Warn("hand run back; the sweep finds it", "err", err)
 	}
-	return err == nil
+	return err
 }
 
 // isInterrupted reports whether a run did not complete because a part of the
