@@ -48,6 +48,18 @@ func (e withTexts) Retain(ctx context.Context, keep search.Keep) error {
 	return errors.Join(e.texts.Retain(ctx, keep), e.Engine.Retain(ctx, keep))
 }
 
+// checkLive fails when an attempt at a run has been taken over, or has ended.
+func (p *parts) checkLive(ctx context.Context, run codesage.Run) error {
+	now, err := p.store.Run(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	if now.Attempt != run.Attempt || now.Status != codesage.StatusProcessing {
+		return codesage.Errorf(codesage.KindConflict, "attempt %d at run %d is no longer the live one", run.Attempt, run.ID)
+	}
+	return nil
+}
+
 // noSearchHosts refuses git repositories on a server whose search is not
 // configured. Folders are indexed: the session tools need no engine.
 type noSearchHosts struct{ gitHosts }

@@ -153,6 +153,7 @@ func (p *parts) openAlgolia(ctx context.Context) error {
 		Hosts:     c.AlgoliaHosts,
 		Log:       p.log,
 		Rebuild:   func(ctx context.Context, s codesage.Snapshot) error { return p.pipeline.RebuildRecords(ctx, s) },
+		Check:     p.checkLive,
 	})
 	if err != nil {
 		return err

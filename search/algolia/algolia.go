@@ -17,6 +17,13 @@
 // place of published ones. The next Begin finds them by their run: it has the
 // base written anew through Config.Rebuild and goes on from there. Records of a
 // repository that no longer exists are removed by Retain.
+//
+// The service cannot tell a late writer from the one that took its run over. A
+// writer asks Config.Check before it sends changes, so an attempt that stood still
+// and was overtaken meanwhile sends nothing more. It may still stand still between
+// the question and the request: what it sends then may stand in the place of the
+// other attempt's records until their files change or the repository is indexed
+// anew by force.
 package algolia
 
 import (
@@ -58,6 +65,11 @@ type Config struct {
 	// of a run that was never published. Nil means that only surplus records can
 	// be removed.
 	Rebuild func(ctx context.Context, s codesage.Snapshot) error
+
+	// Check fails when an attempt at a run is not, or not known to be, the one that
+	// may publish it. Writers ask before each request that changes records, but
+	// for the attempt search.Rebuilt. Nil means not to ask.
+	Check func(ctx context.Context, run codesage.Run) error
 
 	// HoldBytes is how much a writer holds back until Commit. Zero means 16 MiB.
 	HoldBytes int

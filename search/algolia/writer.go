@@ -48,7 +48,7 @@ func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base codes
 		}
 	}
 	return &writer{
-		e: e, repo: repo.ID, base: base, run: run.ID, isMixed: isMixed, lock: l,
+		e: e, repo: repo.ID, base: base, run: run, isMixed: isMixed, lock: l,
 		turn: make(lock, 1), files: map[string]extent{},
 	}, nil
 }
@@ -104,7 +104,7 @@ type writer struct {
 	e       *Engine
 	repo    codesage.RepositoryID
 	base    codesage.RunID
-	run     codesage.RunID
+	run     codesage.Run
 	isMixed bool
 	lock    lock // the repository's, until the writer ends
 
@@ -198,6 +198,9 @@ func (w *writer) send(ctx context.Context, which fill) error {
 		if which == isFull && n == len(w.ops) && n < maxBatch {
 			return nil
 		}
+		if err := w.check(ctx); err != nil {
+			return err
+		}
 		w.isSent = true
 		task, err := w.e.batch(ctx, w.ops[:n])
 		if err != nil {
@@ -206,6 +209,17 @@ func (w *writer) send(ctx context.Context, which fill) error {
 		w.tasks = append(w.tasks, task)
 		w.ops = append([]client.BatchOperation(nil), w.ops[n:]...)
 		w.bytes -= size
+	}
+	return nil
+}
+
+// check fails when the run has been taken over.
+func (w *writer) check(ctx context.Context) error {
+	if w.e.c.Check == nil || w.run.Attempt == search.Rebuilt {
+		return nil
+	}
+	if err := w.e.c.Check(ctx, w.run); err != nil {
+		return fmt.Errorf("write search records of run %d: %w", w.run.ID, err)
 	}
 	return nil
 }
@@ -248,6 +262,9 @@ func (w *writer) Commit(ctx context.Context) error {
 	stale, err := w.stale(ctx)
 	if err != nil {
 		return unavailable(err)
+	}
+	if err := w.check(ctx); err != nil {
+		return err
 	}
 	if err := w.remove(ctx, stale); err != nil {
 		return unavailable(err)
@@ -297,7 +314,7 @@ func (w *writer) surplus(ctx context.Context, filters string) (ids []string, err
 func (w *writer) remove(ctx context.Context, stale []string) error {
 	if w.base != 0 && !w.isSent && len(stale) > 0 {
 		task, err := w.e.batch(ctx, []client.BatchOperation{{Action: client.AddObject, Body: mark{
-			ObjectID: search.ObjectID(w.repo, "", 0), Repository: w.repo, Run: w.run, Type: codesage.EntityImport,
+			ObjectID: search.ObjectID(w.repo, "", 0), Repository: w.repo, Run: w.run.ID, Type: codesage.EntityImport,
 		}}})
 		if err != nil {
 			return err
