@@ -106,6 +106,15 @@ func (s setup) open(ctx context.Context) (*parts, error) {
 		return nil, err
 	}
 	p.closers = append([]func() error{func() error { dir.close(); return nil }}, p.closers...)
+	if s.config.RedisURL == "" {
+		return p, nil
+	}
+	stop, err := p.watchFolder(ctx)
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	p.closers = append(p.closers, func() error { stop(); return nil })
 	return p, nil
 }
 
