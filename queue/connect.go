@@ -27,9 +27,9 @@ const (
 func Connect(address string, log *slog.Logger) (redis.UniversalClient, error) {
 	o, err := redis.ParseURL(address)
 	if err != nil {
-		var parsing *url.Error
-		if errors.As(err, &parsing) {
-			err = parsing.Err // the rest of it is the URL
+		if parsing := (*url.Error)(nil); errors.As(err, &parsing) {
+			// What it says can show a part of the password.
+			err = errors.New("must be a URL; percent-encode the signs of its password")
 		}
 		return nil, codesage.Errorf(codesage.KindInvalid, "REDIS_URL: %v", err)
 	}
@@ -39,6 +39,35 @@ func Connect(address string, log *slog.Logger) (redis.UniversalClient, error) {
 	o.ContextTimeoutEnabled = true
 	redis.SetLogger(driverLog{log})
 	return redis.NewClient(o), nil
+}
+
+// Host returns the place where a URL says that Redis is, for the log.
+func Host(address string) string {
+	o, err := redis.ParseURL(address)
+	if err != nil {
+		return ""
+	}
+	return o.Addr
+}
+
+// refusals are how the answers begin, after ERR, by which Redis says that
+// REDIS_URL is not right: no waiting helps.
+var refusals = []string{"NOAUTH", "WRONGPASS", "NOPERM", "DENIED", "AUTH", "invalid password", "DB index", "invalid DB index"}
+
+// CheckAccess fails with KindInvalid when Redis answers and refuses the user, the
+// password or the database. One that is away is none of its business.
+func CheckAccess(ctx context.Context, rdb redis.UniversalClient) error {
+	err := rdb.Ping(ctx).Err()
+	for _, refusal := range refusals {
+		if redis.HasErrorPrefix(err, refusal) {
+			return &codesage.Error{
+				Kind:    codesage.KindInvalid,
+				Message: fmt.Sprintf("Redis refuses the connection: check user, password and database in REDIS_URL (it says %q)", err),
+				Err:     err,
+			}
+		}
+	}
+	return nil
 }
 
 // driverLog passes on what the driver has to say about its connections. It says

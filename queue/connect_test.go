@@ -16,7 +16,8 @@ import (
 
 func TestAddressesAreCheckedWithoutShowingThePassword(t *testing.T) {
 	t.Parallel()
-	for _, url := range []string{"redis://:hunter2@host:port", "http://:hunter2@host:1", "redis://:hunter2@host:1/x", "redis://:hunter2@ho st:1"} {
+	for _, url := range []string{"redis://:hunter2@host:port", "http://:hunter2@host:1", "redis://:hunter2@host:1/x", "redis://:hunter2@ho st:1",
+		"redis://:hunter2#@host:1", "redis://:hunter2/@host:1", "redis://:hunter2%@host:1"} {
 		_, err := queue.Connect(url, slog.New(slog.DiscardHandler))
 		if codesage.KindOf(err) != codesage.KindInvalid || !strings.Contains(err.Error(), "REDIS_URL") {
 			t.Errorf("%s: got %v", url, err)
@@ -24,6 +25,33 @@ func TestAddressesAreCheckedWithoutShowingThePassword(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: the password is shown: %v", url, err)
 		}
+	}
+}
+
+func TestARedisThatRefusesIsToldFromOneThatIsAway(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartPrivate(t)
+	for _, tc := range []struct {
+		name, url string
+		want      codesage.Kind
+	}{
+		{"right", server.URL, ""},
+		{"wrong password", strings.Replace(server.URL, ":secret@", ":hunter2@", 1), codesage.KindInvalid},
+		{"no password", strings.Replace(server.URL, ":secret@", "", 1), codesage.KindInvalid},
+		{"no such user", strings.Replace(server.URL, ":secret@", "somebody:hunter2@", 1), codesage.KindInvalid},
+		{"no such database", strings.TrimSuffix(server.URL, "0") + "999", codesage.KindInvalid},
+		{"away", "redis://:hunter2@127.0.0.1:1", ""},
+	} {
+		err := queue.CheckAccess(t.Context(), connect(t, tc.url))
+		if got := codesage.KindOf(err); got != tc.want {
+			t.Errorf("%s: got kind %q of %v, want %q", tc.name, got, err, tc.want)
+		}
+		if err != nil && (strings.Contains(codesage.Detail(err), "hunter2") || !strings.Contains(err.Error(), "REDIS_URL")) {
+			t.Errorf("%s: got %s", tc.name, codesage.Detail(err))
+		}
+	}
+	if got, want := queue.Host(server.URL), server.URL[strings.Index(server.URL, "@")+1:]; got+"/0" != want {
+		t.Errorf("host %q of %s", got, want)
 	}
 }
 

@@ -35,7 +35,8 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (store.St
 	}
 	ticker := time.NewTicker(databaseLook)
 	defer ticker.Stop()
-	for began, told := time.Now(), false; ; told = true {
+	began, w := time.Now(), waiting{}
+	for {
 		s, err := postgres.Open(ctx, c.DatabaseURL, log)
 		if err == nil {
 			return s, nil
@@ -43,9 +44,7 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (store.St
 		if codesage.KindOf(err) != codesage.KindUnavailable {
 			return nil, err
 		}
-		if !told {
-			log.Warn("waiting for the database", "reason", err, "err", errors.Unwrap(err))
-		}
+		w.tell(log, "waiting for the database", "host", postgres.Host(c.DatabaseURL), "reason", err, "err", errors.Unwrap(err))
 		if time.Since(began) > databaseWait {
 			return nil, err
 		}
@@ -54,6 +53,19 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (store.St
 			return nil, ctx.Err()
 		case <-ticker.C:
 		}
+	}
+}
+
+// waiting tells the log what a start waits for, at first and then now and then.
+type waiting struct{ told time.Time }
+
+// waitTold is how often the log is told that a start still waits.
+const waitTold = 10 * time.Second
+
+func (w *waiting) tell(log *slog.Logger, message string, args ...any) {
+	if time.Since(w.told) >= waitTold {
+		log.Warn(message, args...)
+		w.told = time.Now()
 	}
 }
 

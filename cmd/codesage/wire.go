@@ -68,7 +68,7 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 		return p, err
 	}
 	p.closers = append(p.closers, p.store.Close)
-	if err := p.openQueue(); err != nil {
+	if err := p.openQueue(ctx); err != nil {
 		return p, err
 	}
 	p.parser = parse.NewPool(parse.Config{Processes: c.ParseProcesses, Log: log})
@@ -104,8 +104,9 @@ func assemble(ctx context.Context, c config.Config, log *slog.Logger) (p *parts,
 // alone reports whether this process is the only one that works on the store.
 func (p *parts) alone() bool { return p.config.DatabaseURL == "" }
 
-// openQueue connects to Redis, or starts the one in this process.
-func (p *parts) openQueue() error {
+// openQueue connects to Redis, or starts the one in this process. One that is not
+// there yet is waited for by who needs it.
+func (p *parts) openQueue(ctx context.Context) error {
 	if p.config.RedisURL == "" {
 		p.redis = queue.NewEmbedded()
 	} else {
@@ -117,7 +118,7 @@ func (p *parts) openQueue() error {
 	}
 	p.closers = append(p.closers, p.redis.Close)
 	p.queue = queue.New(p.redis)
-	return nil
+	return queue.CheckAccess(ctx, p.redis)
 }
 
 // indexDir is where the local index is in a data folder.

@@ -62,14 +62,12 @@ func startWorker(ctx context.Context, p *parts) (stop func(), err error) {
 func takeRuns(ctx context.Context, p *parts, server *queue.Server) {
 	ticker := time.NewTicker(redisLook)
 	defer ticker.Stop()
-	for told := false; ; told = true {
+	for w := (waiting{}); ; {
 		err := server.Start(ctx)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		if !told {
-			p.log.Warn("waiting for Redis", "err", err)
-		}
+		w.tell(p.log, "waiting for Redis", "host", queue.Host(p.config.RedisURL), "err", err)
 		select {
 		case <-ctx.Done():
 			return

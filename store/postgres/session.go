@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +54,22 @@ func parse(url string, more map[string]string) (*pgxpool.Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// Host returns the places where a URL says that the database is, for the log.
+func Host(url string) string {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return ""
+	}
+	place := func(host string, port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
+	places := []string{place(c.ConnConfig.Host, c.ConnConfig.Port)}
+	for _, f := range c.ConnConfig.Fallbacks {
+		if next := place(f.Host, f.Port); !slices.Contains(places, next) {
+			places = append(places, next)
+		}
+	}
+	return strings.Join(places, ", ")
 }
 
 // retryLocked runs a transaction, again while what it needs is locked, and ends
