@@ -8,7 +8,7 @@ BINARY   := bin/codesage
 FUZZTIME ?= 30s
 
 .DEFAULT_GOAL := help
-.PHONY: help build start start-backend demo test test-short lint bench bench-load fuzz up down soak install-claude clean
+.PHONY: help build start start-backend demo test test-short test-browser screenshots lint bench bench-load fuzz up down soak install-claude clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,14 @@ test: ## run all tests, and the quick ones again with the race detector
 
 test-short: ## run the quick tests only
 	$(GO) test -short ./...
+
+test-browser: ## run the tests of the dashboard in a Chromium
+	scripts/browser
+	$(GO) test -count 1 -run '^TestABrowser' ./api ./cmd/codesage
+
+screenshots: ## put pictures of the dashboard into .cache/screenshots
+	scripts/browser
+	CODESAGE_SCREENSHOTS='$(CURDIR)/.cache/screenshots' $(GO) test -count 1 -run '^TestScreenshots$$' ./cmd/codesage
 
 lint: ## gofmt, vet and golangci-lint
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }

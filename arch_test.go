@@ -24,6 +24,7 @@ var rules = []rule{
 	{of: "./api/...", forbidden: "codesage/pipeline/...", why: "the API starts runs through the queue; it must not index by itself"},
 	{of: "./api/...", forbidden: "codesage/worker", why: "API and worker are separate processes in a team"},
 	{of: "./webhook", forbidden: "codesage/pipeline/...", why: "a push starts a run through the catalog"},
+	{of: "./...", forbidden: "codesage/dashboard/browsertest", why: "a browser is for tests"},
 	{of: "./webhook", forbidden: "codesage/store/...", why: "a push starts a run through the catalog"},
 	{of: "./tools/...", forbidden: "codesage/pipeline/...", why: "tools read what was published"},
 	{of: "./tools/...", forbidden: "codesage/search/local", why: "tools know contracts only"},
@@ -60,6 +61,7 @@ var rules = []rule{
 	{of: "./...", forbidden: "github.com/algolia/...", except: []string{"./search/algolia"}, why: "one adapter for each technology; a new client is a change of one package"},
 	{of: "./...", forbidden: "github.com/go-git/...", except: []string{"./pipeline/source/git", "./pipeline/source/git/gittest", "./pipeline/source/folder"}, why: "one adapter for each technology"},
 	{of: "./...", forbidden: "github.com/gin-gonic/...", except: []string{"./api"}, why: "HTTP handlers live in api"},
+	{of: "./...", forbidden: "github.com/chromedp/...", except: []string{"./dashboard/browsertest"}, why: "one adapter for each technology, and this one for tests"},
 	{of: "./...", forbidden: "github.com/fsnotify/fsnotify", except: []string{"./watch"}, why: "one adapter for each technology"},
 	{of: "./...", forbidden: "C", except: []string{"./pipeline/parse"}, why: "cgo of our own stays in one package"},
 }

@@ -179,7 +179,7 @@ func TestUnknownRoutesAreJSON(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, nil)
 	e.expect("404", e.ask("GET", "/api/v1/nothing", ""), 404, `{"detail":"Not Found"}`)
-	e.expect("404 at the root", e.ask("GET", "/", ""), 404, `{"detail":"Not Found"}`)
+	e.expect("404 outside the API", e.ask("GET", "/nothing", ""), 404, `{"detail":"Not Found"}`)
 	got := e.ask("DELETE", "/api/v1/ai/mcp/tools/call", "")
 	e.expect("405", got, 405, `{"detail":"Method Not Allowed"}`)
 	if got.header.Get("Allow") != "POST" {

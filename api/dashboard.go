@@ -113,7 +113,7 @@ func (s *server) showRepository(c *gin.Context) {
 		return
 	}
 	page := dashboard.NewRepository(repo)
-	page.Runs = dashboard.NewRuns(runs, s.Now())
+	page.Runs = dashboard.NewRuns(runs)
 	page.SkipAfter = c.Query("after")
 	page.Skips, page.SkipTotal, page.SkipNext, err = s.skips(ctx, repo, page.SkipAfter, skipRows)
 	if err != nil {

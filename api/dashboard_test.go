@@ -167,6 +167,15 @@ func TestPagesShowEachRoleItsOwn(t *testing.T) {
 			}
 		}
 	}
+	for _, route := range e.routes.(*gin.Engine).Routes() { // none is forgotten
+		open := []string{"/login", "/assets/:name", "/repositories", "/folders"}
+		if route.Method != "GET" || isAPI(route.Path) || slices.Contains(open, route.Path) {
+			continue
+		}
+		if got := e.ask("GET", strings.ReplaceAll(route.Path, ":id", "1"), ""); got.status != 401 {
+			t.Errorf("%s for a program without a key: %d", route.Path, got.status)
+		}
+	}
 	if got := write.get("/"); !strings.Contains(got.body, `action="/repositories/1/reprocess"`) || !strings.Contains(got.body, `href="/repositories/1/delete"`) {
 		t.Errorf("no buttons with the key: %s", got.body)
 	}

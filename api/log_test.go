@@ -37,7 +37,7 @@ func TestEachRequestIsOneLine(t *testing.T) {
 	e.ask("GET", "/api/v1/repositories/7", "", id...)
 	e.ask("GET", "/"+secret+"?token="+secret, "", id...)
 	e.ask("GET", "/api/v1/repositories?token="+secret, "", id...)
-	e.ask("PROPFIND", "/", "", id...)
+	e.ask("PROPFIND", "/nothing", "", id...)
 	e.ask("GET", "/healthz", "", id...)
 	e.ask("GET", "/healthz", "", append(id, "Origin", "null")...)
 	const call = "request=r1 method=POST route=/api/v1/ai/mcp/tools/call "

@@ -143,9 +143,8 @@ func (r Row) Run() codesage.Run {
 }
 
 // Done is how many files the run that is going is through with, in its phase.
-func (r Row) Done() int { return done(r.Run()) }
-
-func done(run codesage.Run) int {
+func (r Row) Done() int {
+	run := r.Run()
 	if run.Phase == codesage.PhaseText {
 		return run.TextFiles
 	}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"codesage"
 )
@@ -66,43 +65,33 @@ func (p Repository) Patterns() string {
 	return strings.Join(parts, "; ")
 }
 
-// Run is a run in a repository's list.
-type Run struct {
-	codesage.Run
-	now time.Time
-}
+// Run is a run in a repository's list. What changes while it goes is not shown
+// there.
+type Run struct{ codesage.Run }
 
 // NewRuns returns the rows of runs.
-func NewRuns(runs []codesage.Run, now time.Time) []Run {
+func NewRuns(runs []codesage.Run) []Run {
 	rows := make([]Run, len(runs))
 	for i, r := range runs {
-		rows[i] = Run{r, now}
+		rows[i] = Run{r}
 	}
 	return rows
 }
 
-// PhaseText is what the run does, or did when it failed; empty for one that
-// went well.
-func (r Run) PhaseText() string {
-	if r.Status == codesage.StatusCompleted {
+// Broke is what a run did when it failed; empty for one that did not.
+func (r Run) Broke() string {
+	if r.Status != codesage.StatusFailed {
 		return ""
 	}
 	return phases[r.Phase]
 }
 
-// Done is how many files the run is through with, in its phase.
-func (r Run) Done() int { return done(r.Run) }
-
-// Seconds is how long the run took, or has taken so far; empty before its start.
+// Seconds is how long the run took; empty for one that was never begun.
 func (r Run) Seconds() string {
 	if r.StartedAt.IsZero() {
 		return ""
 	}
-	end := r.FinishedAt
-	if end.IsZero() {
-		end = r.now
-	}
-	return fmt.Sprintf("%.1f s", max(end.Sub(r.StartedAt), 0).Seconds())
+	return fmt.Sprintf("%.1f s", max(r.FinishedAt.Sub(r.StartedAt), 0).Seconds())
 }
 
 // SkippedBy lists how many files were left out, by reason, most first.

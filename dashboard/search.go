@@ -1,8 +1,10 @@
 package dashboard
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"codesage"
 )
@@ -35,6 +37,19 @@ type Hit struct {
 	Signature   string
 	Snippet     string
 	URL         string // of the lines at their host; may be empty
+}
+
+// Place is the path and the lines.
+func (h Hit) Place() string {
+	if h.Start == h.End {
+		return fmt.Sprintf("%s:%d", h.Path, h.Start)
+	}
+	return fmt.Sprintf("%s:%d–%d", h.Path, h.Start, h.End)
+}
+
+// ShowSignature reports whether the signature says more than the snippet.
+func (h Hit) ShowSignature() bool {
+	return h.Signature != "" && !strings.Contains(h.Snippet, h.Signature)
 }
 
 func (Search) file() string { return "search.html" }

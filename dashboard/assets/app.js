@@ -129,6 +129,17 @@ if (live) {
 }
 dress();
 
+// A link on another site comes without the log-in, which browsers keep for this
+// one. Asked from here it counts.
+
+const login = byID("login");
+if (login) {
+  const to = login.elements.to.value;
+  fetch(to, { method: "HEAD", redirect: "manual", headers: { Accept: "text/html" } })
+    .then(answer => { if (answer.ok) location.replace(to); })
+    .catch(() => {});
+}
+
 // The name of a folder is its last part, until somebody types another.
 
 const path = byID("path"), session = byID("session");
