@@ -52,7 +52,7 @@ type Run struct {
 	KeptFiles      int    // unchanged files that were neither parsed nor written again
 	ParsedFiles    int    // files that the symbol pass parsed
 	Entities       int    // entities of all files of the run
-	Bytes          int64  // bytes of text selected
+	Bytes          int64  // bytes of text selected, so far while files are listed
 	Skipped        map[SkipReason]int
 	PeakMemory     int64 // bytes, of the process, while the run went on
 

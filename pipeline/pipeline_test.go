@@ -169,8 +169,14 @@ func TestACancelledRunLeavesThePublishedIndex(t *testing.T) {
 	}
 	repo := h.indexFolder("demo", dir)
 	before := h.state(repo)
-	phases := []codesage.Phase{codesage.PhaseFetch, codesage.PhaseList, codesage.PhaseText, codesage.PhaseSymbols, codesage.PhasePublish}
-	for n, phase := range phases {
+	in := func(phase codesage.Phase) func(codesage.Progress) bool {
+		return func(p codesage.Progress) bool { return p.Phase == phase }
+	}
+	looking := func(p codesage.Progress) bool { return p.Phase == codesage.PhaseList && p.Bytes > 500 }
+	moments := []func(codesage.Progress) bool{
+		in(codesage.PhaseFetch), in(codesage.PhaseList), looking, in(codesage.PhaseText), in(codesage.PhaseSymbols), in(codesage.PhasePublish),
+	}
+	for n, now := range moments {
 		for i := range 60 {
 			write(t, dir, fmt.Sprintf("f%d.go", i), fmt.Sprintf("package p\n\nfunc Beta%d() {}\n", i*n))
 		}
@@ -182,20 +188,22 @@ func TestACancelledRunLeavesThePublishedIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
+		var last codesage.Progress
 		err = h.pipeline.Run(ctx, h.repository(repo.ID), run, func(p codesage.Progress) {
-			if p.Phase == phase {
+			if now(p) {
+				last = p
 				cancel()
 			}
 		})
 		cancel()
 		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("%s: got %v", phase, err)
+			t.Fatalf("moment %d: got %v", n, err)
 		}
 		if err := h.store.FailRun(t.Context(), run, codesage.Progress{}, "Cancelled"); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(before[1:], h.state(h.repository(repo.ID))[1:]); diff != "" {
-			t.Fatalf("%s: the published index changed:\n%s", phase, diff)
+			t.Fatalf("cancelled in %s: the published index changed:\n%s", last.Phase, diff)
 		}
 	}
 	if _, err := h.refresh(repo.ID, false); err != nil {

@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"codesage"
 	"codesage/pipeline/decode"
@@ -28,21 +32,34 @@ type Limits struct {
 // looks is after how many files a selection looks at its context.
 const looks = 1_000
 
-// selection chooses the files to index of those that a source lists. It decides
-// what name and size can decide: binary by its ending, generated or of unknown
-// language by its name, too large, beyond a limit. What only the content can
-// tell is decided after reading: by decode (binary, encoding, git-lfs), and for
-// git repositories by language (generated, unknown language), so fewer files
-// than were selected may be indexed.
+// selection chooses the files to index of those that a source lists. What name
+// and size can decide is decided as a file is added: binary by its ending,
+// generated or of unknown language by its name, too large. The others are read,
+// for what only the content tells, but no more of them than it takes to fill the
+// limits. So what is selected is what will be stored.
 //
 // When there are more files than the limits allow, those are taken that tell
-// most of the program: see preference. Selected files come in the order of the
-// list. So do skips, except that those beyond a limit come last.
+// most of the program: see preference. A file that its content rules out takes
+// no place. Selected files come in the order of the list. So do skips, those by
+// name and size first.
 type selection struct {
-	limits Limits
-	leave  func(codesage.Skip) error // is told of each file that is not taken
-	files  []source.File
+	limits  Limits
+	readers int                                                 // files looked at at the same time
+	look    func(context.Context, source.File) (verdict, error) // judges a file by its content; called by many goroutines
+	take    func(f source.File, kept bool)                      // is told of each file that is selected
+	leave   func(codesage.Skip) error                           // is told of each file that is not
+	files   []source.File
 }
+
+// verdict is what became of a file.
+type verdict struct {
+	reason codesage.SkipReason // why it is left out; empty = it is not
+	gone   bool                // it was deleted since it was listed: neither selected nor skipped
+	kept   bool                // selected, and the base's file of this path stands
+}
+
+// out reports whether the file is not selected.
+func (v verdict) out() bool { return v.gone || v.reason != "" }
 
 // add takes the next file of the list.
 func (s *selection) add(f source.File) error {
@@ -77,72 +94,150 @@ func foreign(path string) bool {
 	return !ok && strings.Contains(strings.TrimLeft(path[strings.LastIndexByte(path, '/')+1:], "."), ".")
 }
 
-// hold reports whether files keep the limits.
-func (l Limits) hold(files []source.File) bool {
-	if l.MaxFiles > 0 && len(files) > l.MaxFiles {
-		return false
+// choose hands out the files that were added, each to take or to leave.
+func (s *selection) choose(ctx context.Context) error {
+	verdicts, err := s.judge(ctx)
+	if err != nil {
+		return err
 	}
-	var bytes int64
-	for _, f := range files {
-		bytes += f.Size
+	for i, f := range s.files {
+		if i%looks == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch v := verdicts[i]; {
+		case v.gone:
+		case v.reason == "":
+			s.take(f, v.kept)
+		default:
+			if err := s.leave(codesage.Skip{Path: f.Path, Reason: v.reason}); err != nil {
+				return err
+			}
+		}
 	}
-	return l.MaxBytes <= 0 || bytes <= l.MaxBytes
+	return nil
 }
 
-// candidate is a file by its place in the list.
-type candidate struct {
-	preference
-	place int32
+// judge returns a verdict on each file. It goes by the order of preference as
+// long as the limits hold. A file that would pass the limit of bytes is left out
+// and smaller ones after it may still be taken.
+func (s *selection) judge(ctx context.Context) ([]verdict, error) {
+	order, err := s.order(ctx)
+	if err != nil {
+		return nil, err
+	}
+	verdicts := make([]verdict, len(s.files))
+	left := s.limits.room()
+	for len(order) > 0 {
+		wave := s.wave(order, left)
+		if len(wave) == 0 {
+			verdicts[order[0]].reason = left.full(s.files[order[0]])
+			order = order[1:]
+			continue
+		}
+		if err := s.lookAt(ctx, wave, verdicts); err != nil {
+			return nil, err
+		}
+		for _, place := range wave {
+			if !verdicts[place].out() {
+				left.add(s.files[place])
+			}
+		}
+		order = order[len(wave):]
+	}
+	return verdicts, nil
 }
 
-// choose returns the files to index. While there are too many, it takes files in
-// the order of preference as long as the limits hold. A file that would pass the
-// limit of bytes is left out and smaller ones after it may still be taken.
-func (s *selection) choose(ctx context.Context) ([]source.File, error) {
-	l, files := s.limits, s.files
-	s.files = nil
-	if l.hold(files) {
-		return files, ctx.Err()
+// wave returns the files at the head of the order that fit into the room even if
+// all of them are taken. So each has to be looked at, whatever becomes of the
+// others.
+func (s *selection) wave(order []int32, left room) []int32 {
+	for i, place := range order {
+		if left.full(s.files[place]) != "" {
+			return order[:i]
+		}
+		left.add(s.files[place])
 	}
-	order := make([]candidate, len(files))
-	for i, f := range files {
+	return order
+}
+
+// lookAt sets the verdicts on the files of a wave.
+func (s *selection) lookAt(ctx context.Context, wave []int32, verdicts []verdict) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range s.readers {
+		group.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(len(wave)); i = next.Add(1) - 1 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				f := s.files[wave[i]]
+				v, err := s.look(ctx, f)
+				if err != nil {
+					return fmt.Errorf("look at %s: %w", f.Path, err)
+				}
+				verdicts[wave[i]] = v
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// order returns the places of the files in the order of preference, or in that
+// of the list when there is room for all.
+func (s *selection) order(ctx context.Context) ([]int32, error) {
+	order := make([]int32, len(s.files))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	if len(s.wave(order, s.limits.room())) == len(order) {
+		return order, ctx.Err()
+	}
+	preferences := make([]preference, len(s.files))
+	for i, f := range s.files {
 		if i%looks == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		// What is generated by its name was left out already where that counts.
-		order[i] = candidate{preferenceOf(f.Path, !l.Generated), int32(i)}
+		preferences[i] = preferenceOf(f.Path, !s.limits.Generated)
 	}
-	slices.SortFunc(order, func(a, b candidate) int {
-		return cmp.Or(a.compare(b.preference), strings.Compare(files[a.place].Path, files[b.place].Path))
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(preferences[a].compare(preferences[b]), strings.Compare(s.files[a].Path, s.files[b].Path))
 	})
-	left := make([]codesage.SkipReason, len(files))
-	taken, bytes := 0, int64(0)
-	for _, c := range order {
-		size := files[c.place].Size
-		switch {
-		case l.MaxFiles > 0 && taken == l.MaxFiles:
-			left[c.place] = codesage.SkipMaxFiles
-		case l.MaxBytes > 0 && bytes+size > l.MaxBytes:
-			left[c.place] = codesage.SkipMaxBytes
-		default:
-			taken, bytes = taken+1, bytes+size
-		}
+	return order, nil
+}
+
+// room is what the limits still allow.
+type room struct {
+	files int
+	bytes int64
+}
+
+func (l Limits) room() room {
+	r := room{math.MaxInt, math.MaxInt64}
+	if l.MaxFiles > 0 {
+		r.files = l.MaxFiles
 	}
-	selected := make([]source.File, 0, taken)
-	for i, f := range files {
-		reason := left[i]
-		if reason == "" {
-			selected = append(selected, f)
-			continue
-		}
-		if i%looks == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err := s.leave(codesage.Skip{Path: f.Path, Reason: reason}); err != nil {
-			return nil, err
-		}
+	if l.MaxBytes > 0 {
+		r.bytes = l.MaxBytes
 	}
-	return selected, nil
+	return r
+}
+
+// full says why there is no room for a file; empty when there is.
+func (r room) full(f source.File) codesage.SkipReason {
+	switch {
+	case r.files == 0:
+		return codesage.SkipMaxFiles
+	case f.Size > r.bytes:
+		return codesage.SkipMaxBytes
+	}
+	return ""
+}
+
+func (r *room) add(f source.File) {
+	r.files--
+	r.bytes -= f.Size
 }
 
 // preference orders files by how much they tell of a program: source files
@@ -170,54 +265,4 @@ func preferenceOf(path string, generated bool) preference {
 
 func (p preference) compare(q preference) int {
 	return cmp.Or(cmp.Compare(p.class, q.class), cmp.Compare(p.foreign, q.foreign), cmp.Compare(p.segments, q.segments))
-}
-
-// reasons in the order in which notices name them.
-var reasons = []codesage.SkipReason{
-	codesage.SkipMaxFiles, codesage.SkipMaxBytes, codesage.SkipLargeFile, codesage.SkipLargeText,
-	codesage.SkipBinary, codesage.SkipParseTimeout, codesage.SkipParserCrash, codesage.SkipParseSize,
-	codesage.SkipEncoding, codesage.SkipSymlink, codesage.SkipSubmodule, codesage.SkipLFS,
-	codesage.SkipUnreadable, codesage.SkipPath, codesage.SkipGenerated, codesage.SkipLanguage,
-}
-
-// Notice says what a completed run left out, given the number of files that it
-// indexed. It is empty when nothing is missing that a user would expect: files
-// that are left out by rule (binary, links, too large, generated) are named only
-// when others are missing too.
-func Notice(indexed int, skipped map[codesage.SkipReason]int, l Limits) string {
-	total, partial := indexed, false
-	var parts []string
-	for _, reason := range reasons {
-		n := skipped[reason]
-		if n == 0 {
-			continue
-		}
-		parts = append(parts, fmt.Sprintf("%s: %d", l.words(reason), n))
-		partial = partial || reason.Partial()
-		if !reason.Indexed() {
-			total += n
-		}
-	}
-	switch {
-	case total == 0:
-		return "No files to index: no files found"
-	case indexed == 0:
-		return "No files to index: " + strings.Join(parts, ", ")
-	case partial:
-		return fmt.Sprintf("Partially indexed: %d of %d files (%s)", indexed, total, strings.Join(parts, ", "))
-	}
-	return ""
-}
-
-// words names a reason together with the limit that was set.
-func (l Limits) words(reason codesage.SkipReason) string {
-	switch {
-	case reason == codesage.SkipMaxFiles:
-		return fmt.Sprintf("%s=%d", reason, l.MaxFiles)
-	case reason == codesage.SkipLargeFile && l.MaxFileBytes > 0 && l.MaxFileBytes != 1_000_000:
-		return fmt.Sprintf("limit INDEX_MAX_FILE_BYTES=%d", l.MaxFileBytes)
-	case reason == codesage.SkipLargeText && l.MaxFileBytes > 0 && l.MaxFileBytes != 10<<20:
-		return fmt.Sprintf("over %d bytes", l.MaxFileBytes)
-	}
-	return string(reason)
 }

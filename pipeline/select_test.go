@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"codesage"
 	"codesage/pipeline/source"
@@ -34,17 +36,26 @@ func listing(paths ...string) []source.File {
 	return files
 }
 
-// choose makes a selection of files.
+// choose makes a selection of files whose content is fine.
 func choose(t *testing.T, files []source.File, l Limits) (selected []source.File, skips []codesage.Skip) {
 	t.Helper()
-	s := selection{limits: l, leave: func(s codesage.Skip) error { skips = append(skips, s); return nil }}
+	return chooseBy(t, files, l, func(context.Context, source.File) (verdict, error) { return verdict{}, nil })
+}
+
+// chooseBy makes a selection of files of which look knows the content.
+func chooseBy(t *testing.T, files []source.File, l Limits, look func(context.Context, source.File) (verdict, error)) (selected []source.File, skips []codesage.Skip) {
+	t.Helper()
+	s := selection{
+		limits: l, readers: 3, look: look,
+		take:  func(f source.File, _ bool) { selected = append(selected, f) },
+		leave: func(s codesage.Skip) error { skips = append(skips, s); return nil },
+	}
 	for _, f := range files {
 		if err := s.add(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	selected, err := s.choose(t.Context())
-	if err != nil {
+	if err := s.choose(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return selected, skips
@@ -153,58 +164,128 @@ func TestSelect(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			paths, skips := show(choose(t, tc.files, tc.limits))
-			if diff := cmp.Diff(tc.want, paths); diff != "" {
+			if diff := gocmp.Diff(tc.want, paths); diff != "" {
 				t.Errorf("selected files differ (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.skips, skips); diff != "" {
+			if diff := gocmp.Diff(tc.skips, skips); diff != "" {
 				t.Errorf("skips differ (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestSelectKeepsItsPromisesOnRandomTrees(t *testing.T) {
+// randomListing makes up to 80 files of up to 300 bytes.
+func randomListing(r *rand.Rand) []source.File {
+	names := map[string]bool{}
+	for range 1 + r.IntN(80) {
+		parts := make([]string, r.IntN(4))
+		for i := range parts {
+			parts[i] = []string{"a", "src", "vendor", "test", "docs"}[r.IntN(5)]
+		}
+		name := fmt.Sprintf("%c%s", 'a'+r.IntN(26), []string{".go", ".md", ".json", ".xyz", ".png", "_test.go", ".lock", ""}[r.IntN(8)])
+		names[strings.Join(append(parts, name), "/")] = true
+	}
+	var sized []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		sized = append(sized, fmt.Sprintf("%s:%d", name, r.IntN(300)))
+	}
+	return listing(sized...)
+}
+
+// selectModel says what a selection is: it looks at all files before it chooses.
+func selectModel(files []source.File, l Limits, content map[string]verdict) (selected []source.File) {
+	var good []source.File
+	for _, f := range files {
+		if l.leaveOut(f) == "" && !content[f.Path].out() {
+			good = append(good, f)
+		}
+	}
+	slices.SortFunc(good, func(a, b source.File) int {
+		return cmp.Or(preferenceOf(a.Path, true).compare(preferenceOf(b.Path, true)), strings.Compare(a.Path, b.Path))
+	})
+	bytes := int64(0)
+	for _, f := range good {
+		if (l.MaxFiles == 0 || len(selected) < l.MaxFiles) && (l.MaxBytes == 0 || bytes+f.Size <= l.MaxBytes) {
+			selected, bytes = append(selected, f), bytes+f.Size
+		}
+	}
+	slices.SortFunc(selected, func(a, b source.File) int { return strings.Compare(a.Path, b.Path) })
+	return selected
+}
+
+// TestSelectIsWhatItsModelIs compares selections of random trees with the model,
+// and counts what they look at.
+func TestSelectIsWhatItsModelIs(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(11, 12))
-	for range 300 {
-		names := map[string]bool{}
-		for range 1 + r.IntN(80) {
-			parts := make([]string, r.IntN(4))
-			for i := range parts {
-				parts[i] = []string{"a", "src", "vendor", "test", "docs"}[r.IntN(5)]
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 12))
+	for range 500 {
+		files := randomListing(r)
+		content := map[string]verdict{}
+		for _, f := range files {
+			if n := r.IntN(8); n < 3 {
+				content[f.Path] = []verdict{{reason: codesage.SkipBinary}, {reason: codesage.SkipEncoding}, {gone: true}}[n]
 			}
-			name := fmt.Sprintf("%c%s:%d", 'a'+r.IntN(26), []string{".go", ".md", ".json", ".xyz", ".png", "_test.go", ".lock", ""}[r.IntN(8)], r.IntN(300))
-			names[strings.Join(append(parts, name), "/")] = true
 		}
-		files := listing(slices.Collect(maps.Keys(names))...)
 		l := Limits{MaxFiles: r.IntN(40), MaxBytes: int64(r.IntN(4000)), MaxFileBytes: 250, Generated: r.IntN(2) == 0}
-		selected, skips := choose(t, files, l)
-		var bytes int64
-		for _, f := range selected {
-			bytes += f.Size
+		var mu sync.Mutex
+		looked := map[string]int{}
+		selected, skips := chooseBy(t, files, l, func(_ context.Context, f source.File) (verdict, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			looked[f.Path]++
+			return content[f.Path], nil
+		})
+		if diff := gocmp.Diff(selectModel(files, l, content), selected); diff != "" {
+			t.Fatalf("limits %+v: selected files differ (-model +got):\n%s", l, diff)
 		}
-		switch {
-		case len(selected)+len(skips) != len(files):
-			t.Fatalf("%d selected and %d skipped of %d", len(selected), len(skips), len(files))
-		case l.MaxFiles > 0 && len(selected) > l.MaxFiles, l.MaxBytes > 0 && bytes > l.MaxBytes:
-			t.Fatalf("%d files of %d bytes pass the limits %+v", len(selected), bytes, l)
-		case !slices.IsSortedFunc(selected, func(a, b source.File) int { return strings.Compare(a.Path, b.Path) }):
-			t.Fatalf("not in order: %v", selected)
+		checkLooks(t, files, selected, skips, content, looked)
+	}
+}
+
+// checkLooks checks that each file is accounted for once, and that those were
+// looked at, once, of which the content had to be known.
+func checkLooks(t *testing.T, files, selected []source.File, skips []codesage.Skip, content map[string]verdict, looked map[string]int) {
+	t.Helper()
+	seen := map[string]int{}
+	want := map[string]int{}
+	for _, f := range selected {
+		seen[f.Path]++
+		want[f.Path] = 1
+	}
+	for _, s := range skips {
+		seen[s.Path]++
+		if content[s.Path].reason == s.Reason && looked[s.Path] > 0 { // or by its name
+			want[s.Path] = 1
 		}
-		again, _ := choose(t, files, l)
-		if diff := cmp.Diff(selected, again); diff != "" {
-			t.Fatalf("two selections differ:\n%s", diff)
+	}
+	for _, f := range files {
+		if content[f.Path].gone && looked[f.Path] > 0 {
+			seen[f.Path]++
+			want[f.Path] = 1
 		}
-		for _, s := range skips {
-			if s.Reason != codesage.SkipMaxFiles {
-				continue
-			}
-			for _, f := range selected {
-				if preferenceOf(s.Path, true).compare(preferenceOf(f.Path, true)) < 0 && l.MaxBytes == 0 {
-					t.Fatalf("%s was left out for %s", s.Path, f.Path)
-				}
-			}
+		if seen[f.Path] != 1 {
+			t.Fatalf("%s is accounted for %d times", f.Path, seen[f.Path])
 		}
+	}
+	if diff := gocmp.Diff(want, looked); diff != "" {
+		t.Fatalf("looks differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestSelectionEndsWithAnErrorOfALook(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk broke")
+	s := selection{readers: 2, look: func(_ context.Context, f source.File) (verdict, error) {
+		if f.Path == "b.go" {
+			return verdict{}, broken
+		}
+		return verdict{}, nil
+	}}
+	s.files = listing("a.go", "b.go", "c.go")
+	if err := s.choose(t.Context()); !errors.Is(err, broken) || !strings.Contains(err.Error(), "b.go") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -212,7 +293,7 @@ func TestSelectKeepsItsPromisesOnRandomTrees(t *testing.T) {
 func TestACancelledSelectionEnds(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(strings.Repeat("d", 200)+"/", 19)
-	s := selection{limits: Limits{MaxFiles: 10, Generated: true}, leave: func(codesage.Skip) error { return nil }}
+	s := selection{limits: Limits{MaxFiles: 10, Generated: true}}
 	for i := range 15_000 {
 		if err := s.add(source.File{Path: fmt.Sprintf("%s%06d.go", long, i)}); err != nil {
 			t.Fatal(err)
@@ -221,7 +302,7 @@ func TestACancelledSelectionEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	began := time.Now()
-	if _, err := s.choose(ctx); !errors.Is(err, context.Canceled) || time.Since(began) > 2*time.Second {
+	if err := s.choose(ctx); !errors.Is(err, context.Canceled) || time.Since(began) > 2*time.Second {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
 }
@@ -235,45 +316,5 @@ func TestASkippedPathIsCutAndStaysUnique(t *testing.T) {
 	}
 	if got := skipPath("a/b.go"); got != "a/b.go" {
 		t.Error(got)
-	}
-}
-
-func TestNotice(t *testing.T) {
-	t.Parallel()
-	type skipped = map[codesage.SkipReason]int
-	git := Limits{MaxFiles: 1000, MaxFileBytes: 1_000_000, Generated: true}
-	for _, tc := range []struct {
-		name    string
-		indexed int
-		skipped skipped
-		limits  Limits
-		want    string
-	}{
-		{"all", 7, nil, git, ""},
-		{"only what is left out by rule", 7, skipped{codesage.SkipBinary: 3, codesage.SkipSymlink: 1, codesage.SkipLargeFile: 2, codesage.SkipGenerated: 1, codesage.SkipParseSize: 1}, git, ""},
-		{"too many files", 1000, skipped{codesage.SkipMaxFiles: 200}, git, "Partially indexed: 1000 of 1200 files (limit INDEX_MAX_FILES=1000: 200)"},
-		{"in their order", 10, skipped{codesage.SkipUnreadable: 1, codesage.SkipEncoding: 2, codesage.SkipBinary: 3, codesage.SkipMaxBytes: 4, codesage.SkipLargeFile: 5}, git,
-			"Partially indexed: 10 of 25 files (limit INDEX_MAX_BYTES: 4, over 1 MB: 5, binary: 3, encoding: 2, unreadable: 1)"},
-		{"a file kept as text is indexed", 10, skipped{codesage.SkipParseTimeout: 2}, git, "Partially indexed: 10 of 10 files (parse timeout: 2)"},
-		{"another limit", 1, skipped{codesage.SkipLargeFile: 1, codesage.SkipEncoding: 1}, Limits{MaxFileBytes: 500}, "Partially indexed: 1 of 3 files (limit INDEX_MAX_FILE_BYTES=500: 1, encoding: 1)"},
-		{"an empty tree", 0, nil, git, "No files to index: no files found"},
-		{"nothing but images", 0, skipped{codesage.SkipBinary: 3, codesage.SkipGenerated: 1}, git, "No files to index: binary: 3, generated: 1"},
-	} {
-		if got := Notice(tc.indexed, tc.skipped, tc.limits); got != tc.want {
-			t.Errorf("%s: Notice = %q, want %q", tc.name, got, tc.want)
-		}
-	}
-}
-
-func TestNoticeNamesEveryReason(t *testing.T) {
-	t.Parallel()
-	for _, reason := range []codesage.SkipReason{
-		codesage.SkipBinary, codesage.SkipSymlink, codesage.SkipSubmodule, codesage.SkipLFS, codesage.SkipLargeFile, codesage.SkipLargeText,
-		codesage.SkipGenerated, codesage.SkipLanguage, codesage.SkipEncoding, codesage.SkipUnreadable, codesage.SkipPath,
-		codesage.SkipMaxFiles, codesage.SkipMaxBytes, codesage.SkipParseTimeout, codesage.SkipParserCrash, codesage.SkipParseSize,
-	} {
-		if got := Notice(1, map[codesage.SkipReason]int{codesage.SkipUnreadable: 1, reason: 1}, Limits{}); !strings.Contains(got, string(reason)) {
-			t.Errorf("notice %q does not name %q", got, reason)
-		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"codesage"
@@ -66,6 +69,37 @@ func TestProgressMovesAndNeverGoesBack(t *testing.T) {
 		t.Errorf("only saw %v while the run went on", seen)
 	}
 	t.Logf("saw %v", seen)
+}
+
+// TestAllToolsCountTheSameFiles indexes a folder of which the content of many
+// files rules them out.
+func TestAllToolsCountTheSameFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	files := newTree(7, 300, 1)
+	files.write(t, folder)
+	for i := range 100 {
+		writeFiles(t, folder, map[string]string{
+			fmt.Sprintf("left/binary%d", i):       "\x00\x01\x02",
+			fmt.Sprintf("left/encoding%d.txt", i): "\x81\x82\x83\x84\x01\x02\x03",
+		})
+	}
+	s := newServer(t)
+	repo := s.add(folder, "mixed")
+	seen := watchProgress(t, s, repo.ID)
+	for _, text := range seen {
+		if _, total, _ := strings.Cut(text, "/"); total != strconv.Itoa(len(files)) {
+			t.Errorf("saw %s files while the run went on, want %d", text, len(files))
+		}
+	}
+	analyzed := must[map[string]any](t, s, "analyze_repository", args{"repository": "mixed"})["total_files"].(float64)
+	got := []int{
+		must[listResult](t, s, "list_repositories", nil).Repositories[0].TotalFiles,
+		int(analyzed), len(paths(t, s, int64(repo.ID))), s.newest(repo.ID).TotalFiles,
+	}
+	if want := slices.Repeat([]int{len(files)}, len(got)); !slices.Equal(got, want) {
+		t.Errorf("list_repositories, analyze_repository, the files resource and the run count %v files, want %v", got, want)
+	}
 }
 
 // watchProgress follows list_repositories and REST until a run has ended, and

@@ -47,7 +47,7 @@ func (p *progress) show(run client.Run) {
 		p.finish()
 		p.phase, p.began, p.first = run.Phase, time.Now(), done
 	}
-	if !isTerminal(p.out) {
+	if !isTerminal(p.out) || run.Phase == codesage.PhaseList { // a bar needs a length
 		p.line(run, done)
 		return
 	}
@@ -73,7 +73,11 @@ func (p *progress) line(run client.Run, done int) {
 		return
 	}
 	p.told = time.Now()
-	if run.TotalFiles == 0 || run.Phase == codesage.PhasePublish {
+	switch {
+	case run.Phase == codesage.PhaseList && run.Bytes > 0:
+		fmt.Fprintf(p.out, "%s: %.1f MB of text so far\n", words[run.Phase], float64(run.Bytes)/1e6)
+		return
+	case run.TotalFiles == 0, run.Phase == codesage.PhasePublish:
 		fmt.Fprintf(p.out, "%s\n", words[run.Phase])
 		return
 	}

@@ -57,15 +57,11 @@ func ByName(name string) (label string, ok bool) {
 	return "", false
 }
 
-// Known reports whether a file with this label, as Detect gave it, is of a known
-// language. Plain text is known when its name says that it is meant to be:
-// notes.txt, README, LICENSE.
-func Known(label, name string) bool {
-	if label != Text {
-		return true
-	}
+// Known reports whether a text file is of a known language. Plain text is when
+// its name says that it is meant to be: notes.txt, README, LICENSE.
+func Known(name string, content []byte) bool {
 	_, ok := ByName(name)
-	return ok
+	return ok || Detect(name, content) != Text
 }
 
 // byName decides by the name alone, where it leaves no doubt.

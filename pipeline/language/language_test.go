@@ -73,11 +73,11 @@ func TestKnown(t *testing.T) {
 	for path, want := range map[string]bool{
 		"a.go": true, "a.txt": true, "LICENSE": true, "README": true, "a.unknown": false, "what": false, "a.json": true, "man/a.1": true,
 	} {
-		if got := Known(Detect(path, nil), path); got != want {
+		if got := Known(path, nil); got != want {
 			t.Errorf("Known(%q) = %v, want %v", path, got, want)
 		}
 	}
-	if !Known(Detect("run", []byte("#!/bin/sh\n")), "run") {
+	if !Known("run", []byte("#!/bin/sh\n")) {
 		t.Error("a script without an ending is not known")
 	}
 }
@@ -103,27 +103,6 @@ func TestEqualsGetTheSameLabelEachTime(t *testing.T) {
 			if got := Detect(path, content); got != want {
 				t.Fatalf("%s is %s and %s", path, want, got)
 			}
-		}
-	}
-}
-
-// labelsInUse are those that the contract lists.
-const labelsInUse = "python javascript typescript java go rust cpp c csharp php ruby kotlin swift scala bash lua elixir sql html css scss vue svelte json yaml toml xml ini dockerfile makefile protobuf graphql terraform markdown rst text"
-
-func TestName(t *testing.T) {
-	t.Parallel()
-	for label, want := range map[string]string{
-		"typescript": "TypeScript", "javascript": "JavaScript", "cpp": "C++", "csharp": "C#", "c": "C", "go": "Go", "php": "PHP", "python": "Python",
-		"java": "Java", "bash": "Bash", "terraform": "Terraform", "markdown": "Markdown", "elixir": "Elixir", "objective-c": "Objective-C",
-		"common-lisp": "common-lisp", "zig": "Zig", "dockerfile": "Dockerfile", "html": "HTML", "css": "CSS", "vue": "Vue", "graphql": "GraphQL", "toml": "TOML", "klingon": "klingon",
-	} {
-		if got := Name(label); got != want {
-			t.Errorf("Name(%q) = %q, want %q", label, got, want)
-		}
-	}
-	for label := range strings.FieldsSeq(labelsInUse) {
-		if name := Name(label); name == label {
-			t.Errorf("label %s has no name", label)
 		}
 	}
 }
@@ -175,9 +154,6 @@ func FuzzDetect(f *testing.F) {
 		label := Detect(path, content)
 		if label == "" || label != Detect(path, content) || label != strings.ToLower(label) {
 			t.Errorf("label %q", label)
-		}
-		if Name(label) == "" {
-			t.Errorf("label %q has no name", label)
 		}
 		Generated(path, content)
 	})
