@@ -92,34 +92,6 @@ var prefixLabels = map[string]string{
 	"makefile.":      "makefile",
 }
 
-// names are display names that do not follow from the library's.
-var names = map[string]string{
-	Text:            "Text",
-	"cpp":           "C++",
-	"csharp":        "C#",
-	"fsharp":        "F#",
-	"javascript":    "JavaScript",
-	"typescript":    "TypeScript",
-	"bash":          "Bash",
-	"scss":          "SCSS",
-	"sql":           "SQL",
-	"json":          "JSON",
-	"yaml":          "YAML",
-	"xml":           "XML",
-	"ini":           "INI",
-	"php":           "PHP",
-	"protobuf":      "Protobuf",
-	"rst":           "reStructuredText",
-	"terraform":     "Terraform",
-	"markdown":      "Markdown",
-	"groovy":        "Groovy",
-	"vim":           "Vim Script",
-	"elisp":         "Emacs Lisp",
-	"lisp":          "Common Lisp",
-	"vbnet":         "Visual Basic .NET",
-	"objective-cpp": "Objective-C++",
-}
-
 // labelOf returns the label of a language by the library's name.
 func labelOf(name string) string {
 	if label, ok := labels[name]; ok {
@@ -127,34 +99,6 @@ func labelOf(name string) string {
 	}
 	return strings.ReplaceAll(strings.ToLower(name), " ", "-")
 }
-
-// Name returns the language's name as people write it: TypeScript for
-// typescript. A label that is not known is its own name.
-func Name(label string) string {
-	if name, ok := names[label]; ok {
-		return name
-	}
-	if name, ok := libraryNames()[label]; ok {
-		return name
-	}
-	return label
-}
-
-// libraryNames maps labels back to the library's names.
-var libraryNames = sync.OnceValue(func() map[string]string {
-	back := make(map[string]string, len(data.LanguagesType))
-	for name := range data.LanguagesType {
-		if _, changed := labels[name]; !changed {
-			back[labelOf(name)] = name
-		}
-	}
-	for name, label := range labels {
-		if _, taken := back[label]; !taken && names[label] == "" {
-			back[label] = name
-		}
-	}
-	return back
-})
 
 // Kind is the rough class of a language, in the order in which files are
 // preferred when not all can be taken.
@@ -171,7 +115,7 @@ const (
 var kinds = map[string]Kind{
 	"sql": Source, "graphql": Source, "protobuf": Source,
 	"svg": Data, "jupyter-notebook": Data, "ini": Data, "json": Data, "yaml": Data, "xml": Data,
-	"tex": Document, "asciidoc": Document, "roff": Document, "roff-manpage": Document, "html": Source, Text: Document,
+	"tex": Document, "asciidoc": Document, "roff": Document, "roff-manpage": Document, "markdown": Document, "html": Source, Text: Document,
 }
 
 // Class returns the kind of a label. What is not known is Data.
@@ -179,14 +123,31 @@ func Class(label string) Kind {
 	if kind, ok := kinds[label]; ok {
 		return kind
 	}
-	switch libraryType(label) {
-	case enry.Programming, enry.Markup:
-		return Source
-	case enry.Prose:
-		return Document
+	if kind, ok := libraryKinds()[label]; ok {
+		return kind
 	}
 	return Data
 }
+
+// libraryKinds are the kinds of all labels by the library's types. A label that
+// several of its languages share has the kind that comes first.
+var libraryKinds = sync.OnceValue(func() map[string]Kind {
+	kinds := make(map[string]Kind, len(data.LanguagesType))
+	for name, t := range data.LanguagesType {
+		kind := Data
+		switch enry.Type(t) {
+		case enry.Programming, enry.Markup:
+			kind = Source
+		case enry.Prose:
+			kind = Document
+		}
+		label := labelOf(name)
+		if known, ok := kinds[label]; !ok || kind < known {
+			kinds[label] = kind
+		}
+	}
+	return kinds
+})
 
 // secondary are languages of type programming or alike that go along with
 // others: one of them is a repository's language only when it has no other.
@@ -222,18 +183,4 @@ func better(label string, n int64, best string, most int64) bool {
 		return n > most
 	}
 	return label < best
-}
-
-// libraryType returns the library's type of a label.
-func libraryType(label string) enry.Type {
-	if name, ok := libraryNames()[label]; ok {
-		return enry.GetLanguageType(name)
-	}
-	if t, ok := data.LanguagesType[names[label]]; ok {
-		return enry.Type(t)
-	}
-	if _, ok := names[label]; ok && label != Text {
-		return enry.Programming
-	}
-	return enry.Unknown
 }
