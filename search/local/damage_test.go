@@ -246,7 +246,6 @@ func TestBeginRebuildsADamagedBase(t *testing.T) {
 	x = openTest(t, Options{Rebuild: func(ctx context.Context, s codesage.Snapshot, p Part) error {
 		return tryPut(ctx, x, 0, s, "loadOne")
 	}})
-	two := codesage.Snapshot{Repository: 1, Run: 2}
 	put(t, x, 1, two, "loadTwo")
 	if n := hits(t, x, "load", two); n != 2 {
 		t.Errorf("got %d hits, want 2", n)

@@ -69,7 +69,10 @@ func files(t *testing.T, x *Index, ext string) (list []string) {
 	return list
 }
 
-var one = codesage.Snapshot{Repository: 1, Run: 1}
+var (
+	one = codesage.Snapshot{Repository: 1, Run: 1}
+	two = codesage.Snapshot{Repository: 1, Run: 2}
+)
 
 // Searches run on while runs come and go and the folder is swept.
 func TestReadersSeeWholeRunsWhileRunsComeAndGo(t *testing.T) {

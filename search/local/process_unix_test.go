@@ -124,8 +124,6 @@ func (c *child) commit() {
 	c.says("committed <nil>\n")
 }
 
-var two = codesage.Snapshot{Repository: 1, Run: 2}
-
 func TestRetainTellsTheDeadFromTheLiving(t *testing.T) {
 	t.Parallel()
 	x := openTest(t, Options{})
