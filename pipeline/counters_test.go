@@ -318,6 +318,27 @@ func TestOnlyWhatMayHaveChangedIsRead(t *testing.T) {
 	}
 }
 
+// TestATooLargeFileIsNotRead has a file that is larger than its folder's own
+// limit.
+func TestATooLargeFileIsNotRead(t *testing.T) {
+	t.Parallel()
+	h, dir := newHouse(t), t.TempDir()
+	c := &readCounter{Source: h.pipeline.Sources[codesage.SourceFolder]}
+	h.pipeline.Sources[codesage.SourceFolder] = c
+	write(t, dir, "a.txt", strings.Repeat("a", 100))
+	write(t, dir, "b.txt", strings.Repeat("b", 101))
+	_, run, err := h.store.CreateRepository(t.Context(), codesage.Repository{
+		Name: "demo", Session: "demo", Source: codesage.SourceFolder, Path: dir, Options: codesage.IndexOptions{MaxFileBytes: 100},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := h.checkCounters(run)
+	if len(stored) != 1 || c.reads["b.txt"] > 0 || h.repository(run.Repository).Published.Skipped[codesage.SkipLargeText] != 1 {
+		t.Errorf("%d files are stored, reads %v", len(stored), c.reads)
+	}
+}
+
 // TestNoMoreIsReadThanFillsTheLimit has more files than a run may take, and the
 // content of the first ones rules them out.
 func TestNoMoreIsReadThanFillsTheLimit(t *testing.T) {

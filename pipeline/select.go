@@ -167,9 +167,6 @@ func (s *selection) lookAt(ctx context.Context, wave []int32, verdicts []verdict
 	for range s.readers {
 		group.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(len(wave)); i = next.Add(1) - 1 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
 				f := s.files[wave[i]]
 				v, err := s.look(ctx, f)
 				if err != nil {
