@@ -112,14 +112,6 @@ func (r *Repo) Object(typ string, data []byte) string {
 	return strings.TrimSpace(r.run(bytes.NewReader(data), "-C", r.dir, "hash-object", "-t", typ, "-w", "--stdin", "--literally"))
 }
 
-// SetTree makes a branch a commit of a tree.
-func (r *Repo) SetTree(branch, tree string) string {
-	r.tb.Helper()
-	commit := r.Object("commit", []byte("tree "+tree+"\nauthor t <t@example.com> 1700000000 +0000\ncommitter t <t@example.com> 1700000000 +0000\n\ntest\n"))
-	r.Git("update-ref", "refs/heads/"+branch, commit)
-	return commit
-}
-
 // Git runs git in the repository and returns what it printed.
 func (r *Repo) Git(args ...string) string {
 	r.tb.Helper()
