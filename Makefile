@@ -49,8 +49,8 @@ up: ## start a team's server with docker compose
 down: ## stop it; what it holds stays in its volumes
 	scripts/down
 
-soak: ## kill the parts of a team's server for some minutes
-	CODESAGE_SOAK=1 $(GO) test -timeout 30m -run 'TestATeamSurvivesKills' -v ./cmd/codesage
+soak: ## kill and freeze the parts of a team's server for some minutes
+	CODESAGE_SOAK=1 $(GO) test -timeout 30m -run 'TestATeam.*SurvivesKills|TestAFrozenWorker' -v ./cmd/codesage
 
 bench-load: build ## ask a server with 200 clients for a minute
 	$(GO) run ./bench/load -binary $(BINARY) -folder .

@@ -92,9 +92,9 @@ func TestAFirstRunSurvivesTenKills(t *testing.T) {
 	calm := newServer(t)
 	repo, run := calm.index(folder, "crash")
 	t.Logf("undisturbed: %d files, %d entities in %.1f s", run.TotalFiles, run.TotalEntities, run.Seconds)
-	ask := questions("crash", anyPath(files))
+	ask := append(questions("crash", anyPath(files)), everywhere)
 	survive(t, trial{
-		ask: ask, old: unindexed, new: readState(t, calm, ask),
+		ask: ask, old: unindexed, new: readState(t, calm, "crash", ask),
 		want: tellEverything(t, calm, repo.ID),
 		begin: func(t *testing.T) (*server, codesage.RepositoryID) {
 			s := newServer(t)
@@ -110,8 +110,8 @@ func TestARefreshSurvivesTenKills(t *testing.T) {
 	before.write(t, folder)
 	calm := newServer(t)
 	repo, _ := calm.index(folder, "crash")
-	ask := questions("crash", path)
-	old := readState(t, calm, ask)
+	ask := append(questions("crash", path), everywhere)
+	old := readState(t, calm, "crash", ask)
 	calm.stop()
 	base := calm.data
 	calm = serverAt(t, copyOf(t, base))
@@ -122,7 +122,7 @@ func TestARefreshSurvivesTenKills(t *testing.T) {
 		t.Errorf("the refresh kept %d and parsed %d", run.KeptFiles, run.ParsedFiles)
 	}
 	survive(t, trial{
-		ask: ask, old: old, new: readState(t, calm, ask),
+		ask: ask, old: old, new: readState(t, calm, "crash", ask),
 		want: tellEverything(t, calm, repo.ID),
 		begin: func(t *testing.T) (*server, codesage.RepositoryID) {
 			s := serverAt(t, copyOf(t, base))
@@ -130,6 +130,9 @@ func TestARefreshSurvivesTenKills(t *testing.T) {
 		},
 	})
 }
+
+// everywhere is asked of all repositories, which are one.
+var everywhere = question{tool: "search_code", args: args{"query": "invoice token", "limit": 50}}
 
 // trial is a run that is killed and must not show it.
 type trial struct {
@@ -152,7 +155,7 @@ func survive(t *testing.T, x trial) {
 			t.Fatalf("%d moments were never met", len(moments))
 		}
 		s, id := x.begin(t)
-		r := watch(s, x.ask, x.old, x.new)
+		r := (&reader{name: "crash", ask: x.ask, old: x.old, new: x.new}).watch(s)
 		for len(moments) > 0 {
 			at, came := moments[0].wait(s, id)
 			if !came {
@@ -169,6 +172,7 @@ func survive(t *testing.T, x trial) {
 			t.Fatalf("ended as %s, run as %s: %s", repo.Status, run.Status, run.Error)
 		}
 		r.end(t)
+		t.Logf("a reader asked %d times", r.asked)
 		checkSame(t, tellEverything(t, s, id), x.want)
 		if t.Failed() {
 			t.Fatal(s.log.text())

@@ -17,12 +17,7 @@ import (
 func TestAlgoliaIsTheEngineWhenItsKeysAreSet(t *testing.T) {
 	t.Parallel()
 	fake := algoliatest.New(t, algoliatest.Options{})
-	roots := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(roots, certificate(t, fake), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := newServer(t, "ALGOLIA_APP_ID="+algoliatest.AppID, "ALGOLIA_ADMIN_API_KEY="+algoliatest.AdminKey,
-		"ALGOLIA_HOSTS="+fake.Host(), "SSL_CERT_FILE="+roots)
+	s := newServer(t, algoliaSettings(t, fake)...)
 	folder := t.TempDir()
 	newTree(7, 20, 1).write(t, folder)
 	if _, run := s.index(folder, "hosted"); run.Status != codesage.StatusCompleted {
@@ -39,6 +34,17 @@ func TestAlgoliaIsTheEngineWhenItsKeysAreSet(t *testing.T) {
 		t.Error("the key is in the log")
 	}
 	s.stop()
+}
+
+// algoliaSettings make the program use the fake service.
+func algoliaSettings(t *testing.T, fake *algoliatest.Server) settings {
+	t.Helper()
+	roots := filepath.Join(t.TempDir(), "roots.pem")
+	if err := os.WriteFile(roots, certificate(t, fake), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return settings{"ALGOLIA_APP_ID=" + algoliatest.AppID, "ALGOLIA_ADMIN_API_KEY=" + algoliatest.AdminKey,
+		"ALGOLIA_HOSTS=" + fake.Host(), "SSL_CERT_FILE=" + roots}
 }
 
 // certificate is that of the fake service, for the program to trust.

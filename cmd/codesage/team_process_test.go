@@ -20,13 +20,14 @@ type team struct {
 	t        testing.TB
 	postgres *postgrestest.Server
 	redis    *redistest.Server
+	data     string // the data folder
 	env      settings
 }
 
 // newTeam starts PostgreSQL, with the schema in it, and Redis.
 func newTeam(t testing.TB, env ...string) *team {
 	t.Helper()
-	x := &team{t: t, redis: redistest.StartPrivate(t), postgres: postgrestest.StartPrivate(t)}
+	x := &team{t: t, redis: redistest.StartPrivate(t), postgres: postgrestest.StartPrivate(t), data: filepath.Join(t.TempDir(), "data")}
 	address, err := url.Parse(x.postgres.Database(t))
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func newTeam(t testing.TB, env ...string) *team {
 	address.RawQuery = q.Encode()
 	x.env = append(settings{
 		"DATABASE_URL=" + address.String(), "REDIS_URL=" + x.redis.URL,
-		"CODESAGE_DATA_DIR=" + filepath.Join(t.TempDir(), "data"),
+		"CODESAGE_DATA_DIR=" + x.data,
 		"CODESAGE_PORT=0", "WORKER_CONCURRENCY=2", "PARSE_PROCESSES=1",
 	}, env...)
 	if out := (command{args: []string{"migrate"}, env: x.env}).run(t); out.code != exitOK {
