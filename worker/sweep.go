@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -40,8 +38,6 @@ type Sweeper struct {
 
 	mu    sync.Mutex
 	known map[codesage.RepositoryID]bool // repositories at the last look, and those worked on since
-
-	lastNeeded map[codesage.RepositoryID]map[codesage.RunID]time.Time // when a run's search files were last in use
 }
 
 // Adopt hands back every run that claims to be worked on, so that it is taken
@@ -177,39 +173,56 @@ func (s *Sweeper) prune(ctx context.Context) error {
 	if err := s.Store.Prune(ctx, snapshotLife); err != nil {
 		return fmt.Errorf("prune rows: %w", err)
 	}
-	err := s.Engine.Retain(ctx, func(ctx context.Context) (map[codesage.RepositoryID][]codesage.RunID, error) {
-		repos, err := s.Store.ListRepositories(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("list repositories: %w", err)
-		}
-		return s.keep(repos, time.Now()), nil
-	})
-	if err != nil {
+	if err := s.Engine.Retain(ctx, s.keep); err != nil {
 		return fmt.Errorf("sweep search index: %w", err)
 	}
 	return nil
 }
 
 // keep lists the runs whose search files are in use, or were until so shortly
-// ago that a reader may still be about to open them.
-func (s *Sweeper) keep(repos []codesage.Repository, now time.Time) map[codesage.RepositoryID][]codesage.RunID {
-	keep := make(map[codesage.RepositoryID][]codesage.RunID, len(repos))
-	next := make(map[codesage.RepositoryID]map[codesage.RunID]time.Time, len(repos))
-	for _, r := range repos {
-		runs := map[codesage.RunID]time.Time{}
-		for run, at := range s.lastNeeded[r.ID] {
-			if now.Sub(at) < snapshotLife {
-				runs[run] = at
-			}
-		}
-		for _, run := range needed(r) {
-			runs[run] = now
-		}
-		next[r.ID] = runs
-		keep[r.ID] = slices.Collect(maps.Keys(runs))
+// ago that a reader may still be about to open them. It is a search.Keep.
+func (s *Sweeper) keep(ctx context.Context) (map[codesage.RepositoryID][]codesage.RunID, error) {
+	repos, err := s.Store.ListRepositories(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list repositories: %w", err)
 	}
-	s.lastNeeded = next
-	return keep
+	keep := make(map[codesage.RepositoryID][]codesage.RunID, len(repos))
+	for _, r := range repos {
+		keep[r.ID] = needed(r)
+		if r.Published == nil || time.Since(r.Published.FinishedAt) > snapshotLife {
+			continue // nothing was replaced lately
+		}
+		runs, err := s.Store.ListRuns(ctx, r.ID, codesage.KeepRuns)
+		if errors.Is(err, codesage.ErrNotFound) {
+			continue // deleted meanwhile; the next sweep removes it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list runs of %s: %w", r.Name, err)
+		}
+		keep[r.ID] = append(keep[r.ID], replacedLately(runs, time.Now())...)
+	}
+	return keep, nil
+}
+
+// replacedLately returns which of a repository's runs, newest first, were
+// replaced by a younger one within the life of a snapshot. The text of a run that
+// died is seen until the run that went on from it.
+func replacedLately(runs []codesage.Run, now time.Time) (replaced []codesage.RunID) {
+	var successor *codesage.Run
+	for i, r := range runs {
+		wasSeen := r.Status == codesage.StatusCompleted || successor != nil && successor.Trigger == codesage.TriggerResume
+		if !wasSeen {
+			continue
+		}
+		if successor != nil {
+			replaced = append(replaced, r.ID)
+		}
+		if now.Sub(r.FinishedAt) > snapshotLife {
+			break // what it replaced is out of use
+		}
+		successor = &runs[i]
+	}
+	return replaced
 }
 
 // needed lists the runs of a repository whose search files are in use.

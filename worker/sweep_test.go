@@ -2,12 +2,14 @@ package worker_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"codesage"
 	"codesage/queue"
 	"codesage/search"
+	"codesage/store"
 	"codesage/worker"
 )
 
@@ -21,6 +23,60 @@ func (s stuck) Retain(ctx context.Context, _ search.Keep) error {
 	close(s.sweeping)
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// asking is an engine that tells what it is to keep.
+type asking struct {
+	search.Engine
+	told chan map[codesage.RepositoryID][]codesage.RunID
+}
+
+func (a asking) Retain(ctx context.Context, keep search.Keep) error {
+	runs, err := keep(ctx)
+	if err != nil {
+		return err
+	}
+	a.told <- runs
+	return nil
+}
+
+// TestAFreshSweeperKeepsWhatWasReplacedAMomentAgo holds for a worker that was
+// started after the runs: readers of other processes may be at work.
+func TestAFreshSweeperKeepsWhatWasReplacedAMomentAgo(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	w, first := newWorker(t, func(ctx context.Context, run codesage.Run, rows store.Writer) error {
+		return rows.Publish(ctx, codesage.Outcome{})
+	})
+	if err := w.Handle(ctx, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	second, err := w.Store.CreateRun(ctx, store.NewRun{Repository: first.Repository, Trigger: codesage.TriggerReprocess})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Handle(ctx, second.ID); err != nil {
+		t.Fatal(err)
+	}
+	engine := asking{told: make(chan map[codesage.RepositoryID][]codesage.RunID, 1)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		(&worker.Sweeper{Store: w.Store, Queue: w.Queue, Engine: engine, Log: w.Log}).Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	select {
+	case kept := <-engine.told:
+		got := kept[first.Repository]
+		if !slices.Contains(got, first.ID) || !slices.Contains(got, second.ID) {
+			t.Errorf("kept %v, want runs %d and %d", kept, first.ID, second.ID)
+		}
+	case <-time.After(patience):
+		t.Fatal("nothing is swept")
+	}
 }
 
 func TestASweepThatTakesLongDoesNotDelayRuns(t *testing.T) {
