@@ -54,7 +54,7 @@ func TestABrowserShowsARunAsItGoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			tab.Until("the run has failed", row+`.innerText.includes("Refresh failed: the disk is full") && !`+row+`.querySelector("progress")`)
-			tab.Until("a screen reader is told", `document.getElementById("announce").textContent === "octo/demo: completed"`)
+			tab.Until("a screen reader is told", `document.getElementById("announce").textContent.startsWith("octo/demo: Refresh failed: the disk is full")`)
 			if !tab.Holds("window.kept") {
 				t.Error("the page was loaded again")
 			}
@@ -166,4 +166,75 @@ func TestABrowserCompletesNames(t *testing.T) {
 	tab.Until("names are offered", `[...document.getElementById("suggestions").options].map(o => o.value).join() === "startServer,restart"`)
 	tab.Keys("\r")
 	tab.Until("the hit is shown as text", `document.querySelector(".hits pre").textContent === "<b>bold</b>"`)
+}
+
+// barriers lists what would keep people out of a page: fields without a label,
+// buttons without a name, headings out of order, pale text, a page that is wider
+// than the screen.
+const barriers = `(() => {
+  const found = [], all = selector => [...document.querySelectorAll(selector)];
+  for (const field of all("input:not([type=hidden]), select")) if (!field.labels.length) found.push("no label: " + field.id);
+  for (const button of all("button, a")) if (!(button.getAttribute("aria-label") || button.innerText || button.textContent).trim()) found.push("no name: " + button.outerHTML);
+  for (const image of all("img:not([alt])")) found.push("no alt: " + image.src);
+  for (const cell of all("th:not([scope])")) found.push("no scope: " + cell.innerText);
+  for (const bar of all("progress:not([aria-label])")) found.push("no label: " + bar.outerHTML);
+  const ids = all("[id]").map(e => e.id);
+  for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) found.push("twice: " + id);
+  for (const e of all("[aria-describedby]")) if (!document.getElementById(e.getAttribute("aria-describedby"))) found.push("not there: " + e.getAttribute("aria-describedby"));
+  const levels = all("h1, h2, h3").map(h => Number(h.tagName[1]));
+  if (levels.filter(l => l === 1).length !== 1 || levels.some((l, i) => i && l > levels[i-1] + 1)) found.push("headings: " + levels);
+  if (!document.documentElement.lang || !document.title || !document.querySelector("main")) found.push("no language, title or main part");
+  if (document.documentElement.scrollWidth > innerWidth) found.push("wider than the screen: " + document.documentElement.scrollWidth);
+  const parts = colour => colour.match(/[\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const e = texts.currentNode.parentElement;
+    if (!texts.currentNode.textContent.trim() || !e.checkVisibility()) continue;
+    let back = e;
+    while (back.parentElement && parts(getComputedStyle(back).backgroundColor)[3] === 0) back = back.parentElement;
+    const a = light(parts(getComputedStyle(e).color)), b = light(parts(getComputedStyle(back).backgroundColor));
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) found.push("pale, " + contrast.toFixed(1) + ": " + texts.currentNode.textContent.trim());
+  }
+  return found.join("\n");
+})()`
+
+// Everybody can use the pages: by light and by night, on a small phone, with a
+// screen reader, with the keyboard alone.
+func TestABrowserFindsNoBarriers(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.Start(t)
+	engine := &hitEngine{hits: []search.Record{{RepositoryID: 1, EntityName: strings.Repeat("LongName", 30), EntityType: "function", FilePath: strings.Repeat("folder/", 40), Content: strings.Repeat("long ", 90), Description: "Go function: x"}}}
+	e := newSearchEnv(t, engine, func(d *Deps) { withKeys(d); d.Folders = true })
+	e.addRepository("octo/" + strings.Repeat("demo", 30))
+	e.addRepository("octo/going")
+	run, err := e.store.CreateRun(t.Context(), store.NewRun{Repository: 2, Trigger: codesage.TriggerReprocess})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, err = e.store.StartRun(t.Context(), run.ID, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.store.Report(t.Context(), run, codesage.Progress{Phase: codesage.PhaseText, TotalFiles: 1000, TextFiles: 10}); err != nil {
+		t.Fatal(err)
+	}
+	tab := browser.Tab(t)
+	tab.Expects("the server responded with a status of 404")
+	tab.Open(e.url + "/login")
+	tab.Type("#key", "write-key")
+	tab.Keys("\r")
+	tab.Until("the log-in leads on", `location.pathname === "/"`)
+	tab.Until("the page is complete", `document.readyState === "complete"`)
+	tab.Keys("\t")
+	tab.Until("the first key leads to the content", `document.activeElement.className === "skip"`)
+	for _, v := range []browsertest.View{{Width: 1280, Height: 800}, {Width: 1280, Height: 800, Dark: true}, {Width: 320, Height: 640}} {
+		tab.Look(v)
+		for _, path := range []string{"/", "/?filter=nothing", "/repositories/1", "/repositories/2", "/repositories/1/delete", "/search", "/search?q=x", "/search?q=x&language=klingon", "/nowhere", "/login?to=/nowhere"} {
+			tab.Open(e.url + path)
+			if found := tab.Value(barriers); found != "" {
+				t.Errorf("%s at %d, dark %v:\n%s", path, v.Width, v.Dark, found)
+			}
+		}
+	}
 }

@@ -1,9 +1,6 @@
 package api
 
 import (
-	"crypto/subtle"
-	"encoding/base64"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,9 +21,6 @@ const (
 // byLogin is how log lines name the holder of a log-in.
 const byLogin = "log-in"
 
-// maxForm is the size of a form in bytes.
-const maxForm = 64 << 10
-
 // signedIn says what the log-in of a request's browser lets it do. It counts for
 // reading, asked for by the server's own pages or by hand, and for their forms.
 func (s *server) signedIn(c *gin.Context) Permission {
@@ -46,45 +40,6 @@ func (s *server) signedIn(c *gin.Context) Permission {
 		return MayNothing
 	}
 	return s.sessions.check(cookie.Value)
-}
-
-// ownFormKey marks a request that came from a form of the dashboard.
-const ownFormKey = "codesage.own-form"
-
-// ownForm lets a form through that a page of this server showed this browser,
-// and reads it: the browser says that the page is of this server, and the form
-// holds what is in a cookie that other sites can neither read nor send.
-func (s *server) ownForm(c *gin.Context) {
-	r := c.Request
-	r.Body = http.MaxBytesReader(c.Writer, r.Body, maxForm)
-	var large *http.MaxBytesError
-	switch err := r.ParseForm(); {
-	case errors.As(err, &large):
-		s.refuse(c, http.StatusRequestEntityTooLarge, "The form is too large")
-		return
-	case err != nil:
-		s.refuse(c, http.StatusBadRequest, "The form could not be read")
-		return
-	}
-	cookie, err := r.Cookie(formCookie)
-	if err != nil || cookie.Value == "" || !ownOrigin(r) ||
-		subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(r.PostForm.Get("token"))) != 1 {
-		s.refuse(c, http.StatusForbidden, "This form was not sent by a page of this server, or your browser keeps no cookies; load the page again and send it from there")
-		return
-	}
-	c.Set(ownFormKey, true)
-	c.Next()
-}
-
-// formToken is what the forms of a page send back. The browser gets it as a
-// cookie as well.
-func (s *server) formToken(c *gin.Context) string {
-	if cookie, err := c.Request.Cookie(formCookie); err == nil && len(cookie.Value) >= sessionNonce && len(cookie.Value) <= 100 {
-		return cookie.Value
-	}
-	token := base64.RawURLEncoding.EncodeToString(newNonce())
-	s.setCookie(c, formCookie, token, 0)
-	return token
 }
 
 // setCookie gives the browser a cookie that scripts and other sites don't get.

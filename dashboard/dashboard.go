@@ -57,7 +57,6 @@ type Frame struct {
 	Token      string // for the forms, which send it back
 	MayRead    bool
 	MayWrite   bool
-	HasKey     bool // the server has a key, so that there is a log-in
 	LoggedIn   bool // by the log-in, not by a header
 	Monitoring bool // there is a page of the queue
 }

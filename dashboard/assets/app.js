@@ -10,7 +10,7 @@ const byID = id => document.getElementById(id);
 // page is read again, so that the server alone says how things look.
 
 const live = byID("live");
-const pause = 1000; // between two readings of the page
+const pause = 2000; // between two readings of the page, which count to a rate limit
 const again = 10000; // until the next try when the server refuses events
 let events, phases, reading, wanted;
 
@@ -78,13 +78,14 @@ async function readPage() {
   if (focused && byID(focused)) byID(focused).focus({ preventScroll: true });
 }
 
-// announce tells a screen reader which runs have ended.
+// announce tells a screen reader which runs have ended, and how.
 function announce(next) {
   const ended = [];
   for (const at of next.querySelectorAll("[data-repository]")) {
     const before = live.querySelector(`[data-repository="${at.dataset.repository}"]`);
     const changed = !before || before.dataset.version !== at.dataset.version;
-    if (changed && /^(completed|failed)$/.test(at.dataset.status)) ended.push(`${at.dataset.name}: ${at.dataset.status}`);
+    const error = at.querySelector(".error");
+    if (changed && /^(completed|failed)$/.test(at.dataset.status)) ended.push(`${at.dataset.name}: ${error ? error.textContent : at.dataset.status}`);
   }
   if (ended.length) byID("announce").textContent = ended.join(", ");
 }

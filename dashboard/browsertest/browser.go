@@ -194,6 +194,18 @@ func (b *Tab) Holds(expression string) bool {
 	return err == nil && holds
 }
 
+// Value is the text that an expression of JavaScript gives.
+func (b *Tab) Value(expression string) string {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
+	if err != nil {
+		b.t.Fatalf("evaluate: %v\n%s", err, b.page())
+	}
+	return text
+}
+
 // Text is the text that an element shows.
 func (b *Tab) Text(selector string) string {
 	b.t.Helper()
