@@ -93,6 +93,22 @@ func (s setup) check(ctx context.Context, path string) error {
 	return database.Close()
 }
 
+// verifyDatabase reads an SQLite database from end to end, or asks a PostgreSQL
+// once, and tells what it is. KindNotFound when there is none yet.
+func verifyDatabase(ctx context.Context, c config.Config) (what string, err error) {
+	if c.DatabaseURL == "" {
+		path := databaseFile(c.DataDir)
+		return path + " is whole", sqlite.Verify(ctx, path)
+	}
+	ctx, cancel := context.WithTimeout(ctx, partTime)
+	defer cancel()
+	s, err := postgres.Open(ctx, c.DatabaseURL, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("PostgreSQL at %s answers and has this program's schema", postgres.Host(c.DatabaseURL)), s.Close()
+}
+
 // backUp copies the SQLite database of a data folder to a new file.
 func backUp(ctx context.Context, c config.Config, to string) error {
 	return sqlite.Backup(ctx, databaseFile(c.DataDir), to)

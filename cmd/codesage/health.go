@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,8 +48,13 @@ const healthTime = 8 * time.Second
 
 // checkAPI asks the API on this machine whether all its parts answer.
 func checkAPI(ctx context.Context, c config.Config) error {
-	url := fmt.Sprintf("http://127.0.0.1:%d/readyz", c.Port)
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	return checkReady(ctx, fmt.Sprintf("http://127.0.0.1:%d", c.Port))
+}
+
+// checkReady asks an API whether all its parts answer; the error names those
+// that don't.
+func checkReady(ctx context.Context, base string) error {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", nil)
 	if err != nil {
 		return err
 	}
@@ -55,10 +63,19 @@ func checkAPI(ctx context.Context, c config.Config) error {
 		return fmt.Errorf("ask the API: %w", err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the API is not ready: %s says %s", url, res.Status)
+	if res.StatusCode == http.StatusOK {
+		return nil
 	}
-	return nil
+	var answer struct{ Parts map[string]string }
+	_ = json.NewDecoder(io.LimitReader(res.Body, 4096)).Decode(&answer) // a proxy may answer otherwise
+	var away []string
+	for part, state := range answer.Parts {
+		if state != "ok" {
+			away = append(away, part)
+		}
+	}
+	slices.Sort(away)
+	return fmt.Errorf("the API at %s is not ready: %s %s", base, res.Status, strings.Join(away, ", "))
 }
 
 // checkWorker looks for the heartbeats of this machine's workers in Redis. All

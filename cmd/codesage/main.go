@@ -83,7 +83,7 @@ func newRoot(t terminal) *cobra.Command {
 		&cobra.Group{ID: "client", Title: "Use a running server:"},
 	)
 	for _, c := range []*cobra.Command{
-		serveCommand(t), apiCommand(t), workerCommand(t), migrateCommand(t), healthCommand(t),
+		serveCommand(t), apiCommand(t), workerCommand(t), migrateCommand(t), healthCommand(t), doctorCommand(t),
 		backupCommand(t), restoreCommand(t), bridgeCommand(t), parseWorkerCommand(t),
 		addCommand(t), listCommand(t), statusCommand(t), searchCommand(t), reprocessCommand(t), removeCommand(t), installCommand(t),
 	} {

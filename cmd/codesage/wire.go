@@ -143,6 +143,20 @@ func (p *parts) openIndex(ctx context.Context) (err error) {
 	return nil
 }
 
+// verifyIndex reads the local index of a data folder and compares its checksums.
+// n is the number of segments. fs.ErrNotExist when there is no index yet.
+func verifyIndex(ctx context.Context, c config.Config) (n int, err error) {
+	if _, err := os.Stat(indexDir(c.DataDir)); err != nil {
+		return 0, err
+	}
+	x, err := local.Open(indexDir(c.DataDir), local.Options{ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer x.Close()
+	return x.Verify(ctx)
+}
+
 // openAlgolia makes Algolia the engine for entities. Texts stay in the local
 // index.
 func (p *parts) openAlgolia(ctx context.Context) error {

@@ -18,19 +18,12 @@ import (
 // database may go on. KindNotFound when there is no database, KindExists when
 // there is a file at to.
 func Backup(ctx context.Context, path, to string) (err error) {
-	if err := checkFile(path); err != nil {
-		return err
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return codesage.Errorf(codesage.KindNotFound, "there is no database %s", path)
-	}
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return codesage.Errorf(codesage.KindExists, "%s exists already; name a new file", to)
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_busy_timeout=5000"}
-	db, err := sql.Open("sqlite3", u.String())
+	db, err := openAside(path, "rw")
 	if err != nil {
-		return fmt.Errorf("open database %s: %w", path, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	partial := to + ".partial"
@@ -44,6 +37,23 @@ func Backup(ctx context.Context, path, to string) (err error) {
 		return fmt.Errorf("name the copy: %w", err)
 	}
 	return syncFile(filepath.Dir(to))
+}
+
+// openAside opens a database that other programs may be using. KindNotFound when
+// there is none.
+func openAside(path, mode string) (*sql.DB, error) {
+	if err := checkFile(path); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, codesage.Errorf(codesage.KindNotFound, "there is no database %s", path)
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "_busy_timeout=5000&mode=" + mode}
+	db, err := sql.Open("sqlite3", u.String())
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return db, nil
 }
 
 // copyInto writes the database to a new file that only its owner may read.

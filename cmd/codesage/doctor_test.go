@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// examined is what `codesage doctor --json` finds, by check.
+func examined(t *testing.T, env ...string) (findings map[string]finding, code int) {
+	t.Helper()
+	o := command{args: []string{"doctor", "--json"}, env: append(settings{"MCP_SERVER_URL=http://127.0.0.1:9"}, env...)}.run(t)
+	var list []finding
+	if err := json.Unmarshal([]byte(o.stdout), &list); err != nil {
+		t.Fatalf("%v in %q %q", err, o.stdout, o.stderr)
+	}
+	findings = map[string]finding{}
+	for _, f := range list {
+		findings[f.Check] = f
+	}
+	return findings, o.code
+}
+
+func TestDoctorFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	data, _ := indexed(t)
+	damaged := func(pattern string) string {
+		copied := copyOf(t, data)
+		paths, err := filepath.Glob(filepath.Join(copied, pattern))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no %s: %v", pattern, err)
+		}
+		b, err := os.ReadFile(paths[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(b[len(b)/2:], strings.Repeat("noise", 200))
+		if err := os.WriteFile(paths[0], b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "CODESAGE_DATA_DIR=" + copied
+	}
+	open := copyOf(t, data)
+	if err := os.Chmod(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	brokenHome := t.TempDir()
+	writeFiles(t, brokenHome, map[string]string{".cursor/mcp.json": `{"mcpServers": {"codesage": {"command": "/nowhere/codesage", "args": ["bridge"]}}}`})
+	if err := os.Chmod(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	whole := "CODESAGE_DATA_DIR=" + data
+	for _, tc := range []struct {
+		name  string
+		env   []string
+		check string
+		state verdict
+		text  string // a part of it
+	}{
+		{"a folder in order", []string{whole}, "database", fine, "is whole"},
+		{"an index in order", []string{whole}, "search index", fine, "segments are right"},
+		{"parsers", []string{whole}, "parsers", fine, "starts"},
+		{"no server", []string{whole}, "server", notice, "start one with `codesage serve`"},
+		{"nothing yet", []string{whole + "/none"}, "search index", fine, "nothing is indexed yet"},
+		{"several faults", []string{whole, "CODESAGE_PORT=x", "LOG_LEVEL=loud"}, "settings", failure, "LOG_LEVEL"},
+		{"no folder", []string{whole + "/codesage.db"}, "data folder", failure, "is not a folder"},
+		{"an open folder", []string{"CODESAGE_DATA_DIR=" + open}, "data folder", notice, "chmod 700"},
+		{"a damaged database", []string{damaged("codesage.db")}, "database", failure, "is damaged"},
+		{"a damaged index", []string{damaged("index/*/texts/*.seg")}, "search index", notice, "anew from the database by itself"},
+		{"half of Algolia", []string{whole, "ALGOLIA_APP_ID=app"}, "search engine", notice, "would take both"},
+		{"no keys", []string{whole, "SEARCH_ENGINE=algolia"}, "search engine", failure, "has no keys"},
+		{"no Redis", []string{whole, "REDIS_URL=redis://:hidden@127.0.0.1:9/0", "DATABASE_URL=postgres://u:hidden@127.0.0.1:9/db"}, "queue", failure, "that Redis runs at 127.0.0.1:9"},
+		{"no PostgreSQL", []string{whole, "REDIS_URL=redis://:hidden@127.0.0.1:9/0", "DATABASE_URL=postgres://u:hidden@127.0.0.1:9/db"}, "database", failure, "database"},
+		{"no client", []string{whole}, "MCP clients", notice, "codesage install"},
+		{"a client that starts nothing", []string{whole, "HOME=" + brokenHome}, "MCP clients", failure, "run `codesage install cursor`"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			all, code := examined(t, tc.env...)
+			f := all[tc.check]
+			if f.State != tc.state || !strings.Contains(f.Text, tc.text) {
+				t.Errorf("found %+v", f)
+			}
+			if isBad := tc.state == failure; isBad != (code == exitFailed) && code != exitOK {
+				t.Errorf("exit code %d of %v", code, all)
+			}
+			if strings.Contains(fmt.Sprint(all), "hidden") {
+				t.Errorf("a password shows: %v", all)
+			}
+		})
+	}
+}
+
+func TestDoctorAsksTheServer(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "CODESAGE_API_KEY=the-key-of-this-server")
+	folder := t.TempDir()
+	newTree(3, 5, 1).write(t, folder)
+	if o := (command{args: []string{"add", folder, "--session", "small"}, env: settings{"MCP_SERVER_URL=" + s.url, "CODESAGE_DATA_DIR=" + s.data}}).run(t); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	home := t.TempDir()
+	entry, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"codesage": serverEntry{
+		Command: s.binary, Args: []string{"bridge"}, Env: map[string]string{mainMark: "1"},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, home, map[string]string{".cursor/mcp.json": string(entry)})
+	all, code := examined(t, "CODESAGE_DATA_DIR="+s.data, "MCP_SERVER_URL="+s.url, "HOME="+home)
+	if f := all["server"]; code != exitOK || f.State != fine || !strings.Contains(f.Text, "1 repositories") {
+		t.Errorf("exit code %d, %v", code, all)
+	}
+	if f := all["MCP clients"]; f.State != fine || !strings.Contains(f.Text, "Cursor (7 tools)") {
+		t.Errorf("found %+v", f)
+	}
+	all, code = examined(t, "CODESAGE_DATA_DIR="+s.data, "MCP_SERVER_URL="+s.url, "CODESAGE_API_KEY=another")
+	if f := all["server"]; code != exitFailed || f.State != failure || !strings.Contains(f.Text, "refuses the key") {
+		t.Errorf("exit code %d, %v", code, all)
+	}
+}
