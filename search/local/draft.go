@@ -29,8 +29,10 @@ type draft struct {
 	own     []string            // segments that this run made, for abort
 	written map[string]struct{} // paths that the writer holds
 	puts    sync.WaitGroup      // calls of put that are going on
-	failed  error               // of a put: the run can't be committed
 	done    bool
+
+	noting sync.Mutex // for failed alone: those who hold mu wait for puts
+	failed error      // the run can't be committed
 }
 
 // A piece is a segment of a draft.
@@ -106,13 +108,21 @@ func (d *draft) put(ctx context.Context, file index.File) error {
 	}
 }
 
+// note remembers a failure, if it is one, and returns it.
 func (d *draft) note(err error) error {
 	if err != nil {
-		d.mu.Lock()
-		defer d.mu.Unlock()
+		d.noting.Lock()
+		defer d.noting.Unlock()
 		d.failed = err
 	}
 	return err
+}
+
+// failure returns what was noted.
+func (d *draft) failure() error {
+	d.noting.Lock()
+	defer d.noting.Unlock()
+	return d.failed
 }
 
 // start deletes a path's older file and counts a call of put.
@@ -172,8 +182,7 @@ func (d *draft) seal() error {
 	defer func() { d.writer <- w }()
 	p, err := d.make(func(path string) error { return w.Finish(path) })
 	if err != nil {
-		d.failed = err
-		return err
+		return d.note(err)
 	}
 	clear(d.written)
 	d.pieces = append(d.pieces, p...)
@@ -207,7 +216,7 @@ func (d *draft) commit(ctx context.Context) error {
 		return errEnded
 	}
 	d.puts.Wait()
-	if err := errors.Join(d.failed, ctx.Err()); err != nil {
+	if err := errors.Join(d.failure(), ctx.Err()); err != nil {
 		return err
 	}
 	if err := d.seal(); err != nil {

@@ -247,6 +247,35 @@ func TestPutErrorsEndTheRun(t *testing.T) {
 	}
 }
 
+func TestAFailedPutDelaysNobody(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{})
+	w, err := x.Begin(t.Context(), codesage.Repository{ID: 1}, 0, codesage.Run{ID: 1, Attempt: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := search.Record{EntityType: codesage.EntityFunction, EntityName: "f", Language: "go", LineStart: 1, LineEnd: 2, RankWeight: 3}
+	var puts sync.WaitGroup
+	for range 8 {
+		puts.Go(func() {
+			for i := range 200 {
+				ctx := t.Context()
+				if i%2 == 0 {
+					ctx = cancelled
+				}
+				_ = w.Put(ctx, "same.go", 0, []search.Record{r}) // which of them fail is a matter of luck
+			}
+		})
+	}
+	puts.Wait()
+	if err := w.Commit(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("commit after a put that was cancelled: %v", err)
+	}
+	w.Abort()
+}
+
 func TestCandidatesNeverMissAFile(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, 64, 8)
