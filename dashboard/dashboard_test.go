@@ -51,7 +51,7 @@ func TestEveryPageRenders(t *testing.T) {
 		{"repositories", NewRepositories([]codesage.Repository{full}, "", 0, AddForm{Folders: true}), []string{`max="50" value="20"`, "reading text", "20/50 files", `data-version="10 processing"`, `action="/folders"`}},
 		{"a new repository's page", NewRepository(codesage.Repository{ID: 1}), []string{"<p class=\"quiet\">None.</p>"}},
 		{"a repository's page", page, []string{
-			"only src/**; without a, b", "abababababab", "1.5 s", "3.0 MiB", "no space", "finding symbols", ", from scratch", ", attempt 2",
+			"only src/**; without a, b", "abababababab", "1.5 s", "3.0 MiB", "no space", "finding symbols", "from scratch", "attempt 2",
 			`<span class="line">encoding: 9</span><span class="line">binary: 2</span>`, `href="/repositories/1?after=x%26y.png#skipped"`, `href="/repositories/1#skipped"`, "what it is",
 		}},
 		{"delete", NewDelete(full), []string{"and the run that is going is cancelled"}},

@@ -166,7 +166,8 @@ func TestScreenshots(t *testing.T) {
 	tab.Open(s.url + "/")
 	addInBrowser(tab, project(t, "greeter", 40))
 	tab.Until("the run has completed", `document.querySelector('[data-status="completed"]')`)
-	for i, path := range []string{project(t, "a-rather-long-name-of-a-folder-with-services", 12), "../.."} {
+	gone := project(t, "a-rather-long-name-of-a-folder-with-services", 12)
+	for i, path := range []string{gone, "../.."} {
 		full, err := filepath.Abs(path)
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +181,15 @@ func TestScreenshots(t *testing.T) {
 	take("repository-going", "/repositories/3")
 	tab.Open(s.url + "/")
 	tab.Until("the runs have completed", `document.querySelectorAll('[data-status="completed"]').length === 3`)
-	take("repository", "/repositories/3")
+	take("repository", "/repositories/1")
+	if err := os.RemoveAll(gone); err != nil {
+		t.Fatal(err)
+	}
+	tab.Open(s.url + "/")
+	tab.Click("#run-2")
+	tab.Until("the refresh has failed", `document.querySelector(".error")`)
+	take("repositories-failed", "/")
+	take("repository-failed", "/repositories/2")
 	take("search", "/search?q=greet&repository=1&type=doc_section")
 	take("search-code", "/search?q=parse+pool&repository=3&type=class")
 	take("search-nothing", "/search?q=x&language=klingon")
