@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -151,11 +153,9 @@ func (c *crowd) checkThawed(frozen []*server) {
 		c.t.Errorf("a thawed worker's run ended as %s: %s", run.Status, run.Error)
 	}
 	sweeper := c.start("worker") // one that begins sweeps at once
-	var left []string
-	sweeper.eventually("nothing is left of what was done in vain", func() bool {
-		left = c.leftovers()
-		return len(left) == 0
-	})
+	if !await(func() bool { return len(c.leftovers()) == 0 }, sweeper.exited) {
+		c.t.Errorf("of what was done in vain there is left %q", c.leftovers())
+	}
 	for _, w := range c.workers {
 		for line := range strings.Lines(w.log.text()) {
 			// A warning that the database has ended the connections of one that stood
@@ -167,41 +167,61 @@ func (c *crowd) checkThawed(frozen []*server) {
 	}
 }
 
-// leftovers lists the files of the index that no published run needs.
+// leftovers lists the files of the index from which no run is read that a reader
+// has seen.
 func (c *crowd) leftovers() (left []string) {
 	c.t.Helper()
 	for _, m := range c.members {
-		run := m.api.newest(m.id).ID
+		runs, err := m.api.api.Runs(context.Background(), m.id)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var seen []codesage.RunID
+		for i, run := range runs { // newest first
+			isText := i > 0 && runs[i-1].Trigger == codesage.TriggerResume
+			if run.Status == codesage.StatusCompleted || isText {
+				seen = append(seen, run.ID)
+			}
+		}
 		parts, err := filepath.Glob(filepath.Join(c.data, "index", fmt.Sprint(m.id), "*"))
 		if err != nil || len(parts) != 2 {
 			c.t.Fatalf("the index of %s has parts %q, %v", m.name, parts, err)
 		}
 		for _, dir := range parts {
-			left = append(left, unneeded(c.t, dir, run)...)
+			left = append(left, unneeded(c.t, dir, seen)...)
 		}
 	}
 	return left
 }
 
-// unneeded lists the files of a folder of the index that a run is not read from.
-func unneeded(t testing.TB, dir string, run codesage.RunID) (left []string) {
+// unneeded lists the files of a folder of the index from which none of the runs is
+// read.
+func unneeded(t testing.TB, dir string, runs []codesage.RunID) (left []string) {
 	t.Helper()
+	var needed []string
+	for _, run := range runs {
+		manifests, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("run-%d-*", run)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(manifests) == 0 {
+			continue // it published its text only
+		}
+		last := filepath.Base(slices.MaxFunc(manifests, func(a, b string) int { // of the attempts
+			return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+		}))
+		m, err := index.ReadManifest(dir, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		needed = append(needed, last)
+		for _, s := range m.Segments {
+			needed = append(needed, s.Name)
+		}
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var needed []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), fmt.Sprintf("run-%d-", run)) {
-			m, err := index.ReadManifest(dir, e.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
-			needed = []string{e.Name()} // of several, only the last one
-			for _, s := range m.Segments {
-				needed = append(needed, s.Name)
-			}
-		}
 	}
 	for _, e := range entries {
 		if !slices.Contains(needed, e.Name()) {
