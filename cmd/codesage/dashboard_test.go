@@ -115,7 +115,7 @@ func TestABrowserWithoutScriptsDoesAll(t *testing.T) {
 	})
 	tab.Type("#filter", "nothing")
 	tab.Click(".filter button")
-	tab.Until("nothing matches", `document.querySelector(".empty")?.innerText.includes("No repository matches")`)
+	tab.Until("nothing matches", `location.search === "?filter=nothing" && document.querySelector(".empty").innerText.includes("No repository matches")`)
 	tab.Open(s.url + "/search")
 	tab.Type("#q", "greet1")
 	tab.Choose("#type", "function")

@@ -171,13 +171,14 @@ func (b *Tab) Keys(keys string) {
 	b.do("press keys", chromedp.KeyEvent(keys))
 }
 
-// Until waits until an expression of JavaScript is true.
+// Until waits until an expression of JavaScript is true of a page that has been
+// loaded.
 func (b *Tab) Until(what, expression string) {
 	b.t.Helper()
 	limit := time.After(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for !b.Holds(expression) {
+	for !b.Holds(`document.readyState === "complete" && (` + expression + `)`) {
 		select {
 		case <-tick.C:
 		case <-limit:
