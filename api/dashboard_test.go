@@ -153,7 +153,7 @@ func TestPagesShowEachRoleItsOwn(t *testing.T) {
 		if got.status != 200 || !strings.Contains(got.body, "read only") {
 			t.Errorf("%s with the read key: %d %s", path, got.status, got.body)
 		}
-		for _, button := range []string{"Refresh", "Cancel", "Delete", "reprocess", `action="/repositories`, `action="/folders"`} {
+		for _, button := range []string{"Reprocess", "Cancel", "Delete", "reprocess", `action="/repositories`, `action="/folders"`} {
 			if strings.Contains(got.body, button) {
 				t.Errorf("%s shows %q with the read key", path, button)
 			}
