@@ -89,6 +89,7 @@ func TestFindPatternsStopsAtTheFirstExtraMatch(t *testing.T) {
 func TestFindPatternsSkipsWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.set.fileTime, w.set.callTime = time.Hour, time.Hour // only sizes count here
 	w.published(git("octo/demo"), codesage.Outcome{},
 		file{"large.txt", "text", "needle\n" + strings.Repeat("é", 1_000_000), nil},
 		file{"limit.txt", "text", "needle\n" + strings.Repeat("é", 999_993), nil})
