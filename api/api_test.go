@@ -39,6 +39,10 @@ type nameEngine struct {
 
 func (e *nameEngine) Ping(context.Context) error { return e.err }
 
+func (e *nameEngine) Languages(context.Context, []codesage.Snapshot) ([]string, error) {
+	return nil, e.err
+}
+
 func (e *nameEngine) Suggest(_ context.Context, text string, scope []codesage.Snapshot, limit int) ([]string, error) {
 	var found []string
 	for _, n := range e.names {

@@ -188,7 +188,7 @@ func (s *server) run(ctx context.Context, tool servedTool, name string, args too
 		return envelope{}, err
 	}
 	if cause := errors.Unwrap(err); cause != nil {
-		s.Log.Info("tool refused", "request", trace.OriginOf(ctx).Request, "tool", tool.Name, "err", cause)
+		trace.Log(ctx, s.Log).Info("tool refused", "tool", tool.Name, "err", cause)
 	}
 	code := 0
 	var failure *tools.Failure
@@ -209,7 +209,8 @@ type progressEvent struct {
 }
 
 // streamCall runs a tool and answers with progress events and last the envelope.
-// A fault of the server is an event `error` with the body of a 500.
+// A failure that is no answer of the tool is an event `error` with the body that
+// it has without a stream.
 func (s *server) streamCall(c *gin.Context, tool servedTool, name string, args tools.Arguments) {
 	out := newStream(c)
 	var mu sync.Mutex
@@ -236,10 +237,9 @@ func (s *server) streamCall(c *gin.Context, tool servedTool, name string, args t
 		out.event("result", result)
 		return
 	}
-	if c.Request.Context().Err() == nil {
-		s.Log.Error("request failed", "request", requestID(c), "path", c.FullPath(), "err", err)
+	if status, detail := s.translate(c, err); status != statusGone {
+		out.event("error", problemOf(c, status, detail))
 	}
-	out.event("error", problem{Detail: "Internal server error", RequestID: requestID(c)})
 }
 
 // runSafely is run for a stream, whose status is sent already: a panic is an

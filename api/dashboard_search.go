@@ -12,6 +12,7 @@ import (
 	"codesage/dashboard"
 	"codesage/tools"
 	"codesage/tools/repositories"
+	"codesage/trace"
 )
 
 // searchRows is how many hits a page shows.
@@ -51,7 +52,7 @@ func (s *server) languages(ctx context.Context, all []codesage.Repository) []str
 	}
 	labels, err := s.Engine.Languages(ctx, scope)
 	if err != nil {
-		s.Log.Warn("list languages for the search page", "err", err)
+		trace.Log(ctx, s.Log).Warn("list languages for the search page", "err", err)
 	}
 	return labels
 }

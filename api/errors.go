@@ -9,6 +9,7 @@ import (
 
 	"codesage"
 	"codesage/tools"
+	"codesage/trace"
 )
 
 // statusOf translates a kind of failure into an HTTP status. It is the only
@@ -53,13 +54,23 @@ func (s *server) fail(c *gin.Context, err error) {
 	s.refuse(c, status, detail)
 }
 
+// inTime gives the error of a request whose time is over its kind and its words,
+// and logs what was late. Other errors pass. Every door that lets a part's error
+// out asks it.
+func (s *server) inTime(ctx context.Context, err error) error {
+	var known *codesage.Error
+	if errors.As(err, &known) || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	trace.Log(ctx, s.Log).Warn("no answer in time", "err", err)
+	return codesage.Errorf(codesage.KindUnavailable, "The server did not answer in time; try again")
+}
+
 // translate says how an error is answered. The text of one without a kind is
 // logged and not shown.
 func (s *server) translate(c *gin.Context, err error) (status int, detail string) {
 	var known *codesage.Error
-	if !errors.As(err, &known) && errors.Is(err, context.DeadlineExceeded) {
-		known = codesage.Errorf(codesage.KindUnavailable, "The server did not answer in time; try again")
-	}
+	errors.As(s.inTime(c.Request.Context(), err), &known)
 	if errors.Is(c.Request.Context().Err(), context.Canceled) {
 		return statusGone, ""
 	}
@@ -73,9 +84,9 @@ func (s *server) translate(c *gin.Context, err error) (status int, detail string
 	return statusOf(known.Kind), known.Message
 }
 
-// refuse ends a request with a status and a detail; an empty detail says what
-// the status does.
-func (s *server) refuse(c *gin.Context, status int, detail string) {
+// problemOf is the body of an answer with a status and a detail; an empty detail
+// says what the status does.
+func problemOf(c *gin.Context, status int, detail string) problem {
 	p := problem{Detail: detail}
 	if status >= http.StatusInternalServerError {
 		p.RequestID = requestID(c)
@@ -86,6 +97,12 @@ func (s *server) refuse(c *gin.Context, status int, detail string) {
 	if status == http.StatusInternalServerError {
 		p.Detail = "Internal server error"
 	}
+	return p
+}
+
+// refuse ends a request with a status and a detail, which may be empty.
+func (s *server) refuse(c *gin.Context, status int, detail string) {
+	p := problemOf(c, status, detail)
 	if wantsPage(c.Request) {
 		s.refusePage(c, status, p)
 		return

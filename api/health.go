@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"codesage/trace"
 )
 
 // checkTime is how long a part may take to answer /readyz.
@@ -38,7 +40,7 @@ func (s *server) ready(c *gin.Context) {
 			parts[name] = "ok"
 			if err != nil {
 				parts[name], status, word = "unavailable", http.StatusServiceUnavailable, "unavailable"
-				s.Log.Warn("not ready", "part", name, "err", err)
+				trace.Log(ctx, s.Log).Warn("not ready", "part", name, "err", err)
 			}
 		})
 	}

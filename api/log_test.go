@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -121,5 +122,38 @@ func TestWatchingWithoutAKeyIsLocal(t *testing.T) {
 		}
 		e.expect(path+" from another", e.ask("GET", path, "", "X-Forwarded-For", "192.0.2.7"), 403,
 			`{"detail":"Only local clients are allowed when no API key is configured"}`)
+	}
+}
+
+// Whatever a request makes the server log carries the request's id, through
+// whichever door it came.
+func TestEveryLineOfARequestHasItsID(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, nil)
+	e.addRepository("octo/demo")
+	e.engine.err = errors.New("no index")
+	id := []string{"X-Request-ID", "r1", "Content-Type", "application/json"}
+	rpc := func(tool string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{}}}`
+	}
+	e.call(`{"tool_name":"boom"}`, id...)
+	e.call(`{"tool_name":"boom"}`, append(id, "Accept", "text/event-stream")...)
+	e.call(`{"tool_name":"panic"}`, id...)
+	e.ask("POST", "/mcp", rpc("boom"), id...)
+	e.ask("POST", "/mcp", rpc("panic"), id...)
+	e.ask("GET", "/api/v1/ai/search/suggestions?query=name", "", id...)
+	e.ask("GET", "/search", "", id...)
+	e.ask("GET", "/readyz", "", id...)
+	seen := 0
+	for line := range strings.Lines(e.log.String()) {
+		if !strings.Contains(line, " request=r1 ") {
+			t.Errorf("a line without the id: %s", line)
+		}
+		if !strings.Contains(line, "level=INFO") {
+			seen++
+		}
+	}
+	if want := 8; seen != want {
+		t.Errorf("got %d lines beside those of requests, want %d:\n%s", seen, want, e.log.String())
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/redis/go-redis/v9"
+
+	"codesage/trace"
 )
 
 // window is the length of a rate limit's window. A client's window begins with
@@ -56,7 +58,7 @@ func (l *limiter) add(ctx context.Context, key string, n int) (count, seconds in
 		}
 		if ctx.Err() == nil {
 			l.away.Store(l.now().Add(awayTime).UnixNano())
-			l.log.Warn("rate limits are counted in this process while Redis is away", "err", err)
+			trace.Log(ctx, l.log).Warn("rate limits are counted in this process while Redis is away", "err", err)
 		}
 	}
 	count, left, _ := l.local.add(ctx, key, n)

@@ -90,7 +90,11 @@ func (d door) Call(ctx context.Context, name string, arguments json.RawMessage) 
 		return mcp.Result{Failed: true, Text: tools.FaultText(name, faults)}, nil
 	}
 	result, err := d.server.run(ctx, tool, name, args)
+	err = d.server.inTime(ctx, err)
+	message, late := tools.Answer(err)
 	switch {
+	case late:
+		return d.refuse(tool, message, mcp.CodeInternal)
 	case err != nil:
 		return mcp.Result{}, err
 	case result.IsError:
@@ -112,7 +116,10 @@ func (d door) refuse(tool servedTool, message string, code int) (mcp.Result, err
 
 // ReadResource returns a resource as JSON text.
 func (d door) ReadResource(ctx context.Context, uri string) (mcp.Contents, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.server.RequestTime)
+	defer cancel()
 	content, err := d.server.resource(ctx, uri)
+	err = d.server.inTime(ctx, err)
 	var known *codesage.Error
 	switch {
 	case err == nil:

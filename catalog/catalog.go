@@ -70,7 +70,7 @@ func (c *Catalog) enqueue(ctx context.Context, run codesage.Run) {
 	err := c.queue.Enqueue(ctx, run)
 	span.End(err)
 	if err != nil {
-		c.log.Warn("enqueue run; the sweep will try again", "run", run.ID, "err", err)
+		trace.Log(ctx, c.log).Warn("enqueue run; the sweep will try again", "run", run.ID, "err", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"codesage"
 	"codesage/store"
+	"codesage/trace"
 )
 
 // Reprocess starts a run of a repository; KindConflict while one is going.
@@ -73,6 +74,6 @@ func (c *Catalog) start(ctx context.Context, id codesage.RepositoryID, n store.N
 // also finds out at its next report.
 func (c *Catalog) stop(ctx context.Context, run codesage.RunID) {
 	if err := c.queue.Cancel(ctx, run); err != nil {
-		c.log.Warn("tell the worker to stop; it will see the row", "run", run, "err", err)
+		trace.Log(ctx, c.log).Warn("tell the worker to stop; it will see the row", "run", run, "err", err)
 	}
 }

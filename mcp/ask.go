@@ -7,6 +7,8 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"codesage/trace"
 )
 
 // ask puts a request to mcp-go under an id of our own and returns its result or
@@ -27,7 +29,7 @@ func (s *Server) ask(ctx context.Context, to *server.MCPServer, method string, p
 	case protocol.JSONRPCError:
 		return nil, &Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data}
 	}
-	s.log.Error("mcp-go gave no answer", "method", method)
+	trace.Log(ctx, s.log).Error("mcp-go gave no answer", "method", method)
 	return nil, Errorf(CodeInternal, "Internal error")
 }
 
@@ -66,7 +68,7 @@ func (s *Server) fault(ctx context.Context, err error, what, name string) *Error
 		return known
 	}
 	if ctx.Err() == nil {
-		s.log.Error("call failed", what, name, "err", err)
+		trace.Log(ctx, s.log).Error("call failed", what, name, "err", err)
 	}
 	return Errorf(CodeInternal, "Internal error")
 }

@@ -10,6 +10,7 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"codesage/tools"
+	"codesage/trace"
 )
 
 // peer is the client at the other end, as far as one connection knows it.
@@ -140,7 +141,7 @@ func (p *peer) negotiated() string {
 func (p *peer) request(ctx context.Context, m message) (result any, failure *Error) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.server.log.Error("panic in a request", "method", m.method, "panic", r, "stack", string(debug.Stack()))
+			trace.Log(ctx, p.server.log).Error("panic in a request", "method", m.method, "panic", r, "stack", string(debug.Stack()))
 			result, failure = nil, Errorf(CodeInternal, "Internal error")
 		}
 	}()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"log/slog"
 )
 
 // Origin is where a piece of work came from, for log lines. Its parts may be
@@ -27,6 +28,15 @@ func WithOrigin(ctx context.Context, o Origin) context.Context {
 func OriginOf(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
 	return o
+}
+
+// Log returns the log for the work of a context: its lines carry the id of the
+// request that the work belongs to, if it belongs to one.
+func Log(ctx context.Context, log *slog.Logger) *slog.Logger {
+	if id := OriginOf(ctx).Request; id != "" {
+		return log.With("request", id)
+	}
+	return log
 }
 
 // LogAttrs are the origin's attributes of a log line.

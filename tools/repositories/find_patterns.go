@@ -14,6 +14,7 @@ import (
 	"codesage/search/pattern"
 	"codesage/store"
 	"codesage/tools"
+	"codesage/trace"
 )
 
 // Limits of find_patterns. Those of time and size are for regular expressions.
@@ -105,12 +106,12 @@ func (s *set) candidates(ctx context.Context, snapshot codesage.Snapshot, m *pat
 	}
 	q, err := index.Regexp(m.IndexExpr())
 	if err != nil {
-		s.Log.Warn("ask the index for candidates", "repository", snapshot.Repository, "err", err)
+		trace.Log(ctx, s.Log).Warn("ask the index for candidates", "repository", snapshot.Repository, "err", err)
 		return nil
 	}
 	paths, all, err := s.Texts.Candidates(ctx, snapshot, q)
 	if err != nil {
-		s.Log.Warn("ask the index for candidates", "repository", snapshot.Repository, "err", err)
+		trace.Log(ctx, s.Log).Warn("ask the index for candidates", "repository", snapshot.Repository, "err", err)
 		return nil
 	}
 	if all {

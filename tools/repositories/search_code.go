@@ -11,6 +11,7 @@ import (
 	"codesage"
 	"codesage/search"
 	"codesage/tools"
+	"codesage/trace"
 )
 
 var searchCode = tools.Spec{
@@ -157,7 +158,7 @@ func (s *set) searchFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	s.Log.Error("search", "err", err)
+	trace.Log(ctx, s.Log).Error("search", "err", err)
 	return tools.Failf("Search is unavailable; try again later.")
 }
 

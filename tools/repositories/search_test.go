@@ -11,6 +11,7 @@ import (
 
 	"codesage"
 	"codesage/search"
+	"codesage/trace"
 )
 
 func TestSearchCodeShowsHits(t *testing.T) {
@@ -138,6 +139,11 @@ func TestSearchFailuresStayOnTheServer(t *testing.T) {
 		if !strings.Contains(log.String(), "secret.algolia.net") {
 			t.Errorf("%s: the detail is not logged: %s", args, log.String())
 		}
+	}
+	log.Reset()
+	ctx := trace.WithOrigin(t.Context(), trace.Origin{Request: "r1"})
+	if err := w.set.searchFailed(ctx, errors.New("refused")); err == nil || !strings.Contains(log.String(), "request=r1") {
+		t.Errorf("got %v; the line is not the request's: %s", err, log.String())
 	}
 	d.Engine = nil
 	w.use(d)

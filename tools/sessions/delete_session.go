@@ -7,6 +7,7 @@ import (
 
 	"codesage"
 	"codesage/tools"
+	"codesage/trace"
 )
 
 var deleteSession = tools.Spec{
@@ -35,15 +36,17 @@ func (s *set) deleteSession(ctx context.Context, a tools.Arguments) (string, err
 	var t totals
 	if x, err := s.readable(repo); err == nil {
 		if t, err = s.totals(ctx, x); err != nil {
-			s.Log.Warn("session to delete can't be read", "session", id, "err", err)
+			trace.Log(ctx, s.Log).Warn("session to delete can't be read", "session", id, "err", err)
 			t = totals{bytes: s.Index.Size(ctx, x.snapshot)}
 		}
 	}
 	switch err := s.Catalog.Remove(ctx, repo.ID); {
 	case errors.Is(err, codesage.ErrNotFound):
 		return "", failf(noSession, "Session not found: %s", id)
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("delete session %s: %w", id, ctx.Err())
 	case err != nil:
-		s.Log.Error("delete session", "session", id, "err", err)
+		trace.Log(ctx, s.Log).Error("delete session", "session", id, "err", err)
 		return "", failf(internal, "Failed to delete session: %s", reason(err))
 	}
 	return fmt.Sprintf("**Session Deleted:** `%s`\n\n**Freed Resources:**\n- Files indexed: %s\n- Chunks removed: %s\n"+

@@ -10,6 +10,7 @@ import (
 
 	"codesage"
 	"codesage/tools"
+	"codesage/trace"
 )
 
 var listSessions = tools.Spec{
@@ -43,7 +44,7 @@ func (s *set) listSessions(ctx context.Context, _ tools.Arguments) (string, erro
 			return "", ctx.Err()
 		case errors.Is(err, codesage.ErrNotFound): // deleted meanwhile
 		default:
-			s.Log.Warn("session can't be read", "session", repo.Session, "err", err)
+			trace.Log(ctx, s.Log).Warn("session can't be read", "session", repo.Session, "err", err)
 			unreadable = append(unreadable, repo.Session)
 		}
 	}
