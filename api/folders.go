@@ -21,10 +21,11 @@ var folderArgs = tools.Schema{Fields: []tools.Field{
 	{Name: "chunk_size", Type: tools.Integer, Nullable: true},
 	{Name: "overlap", Type: tools.Integer, Nullable: true},
 	{Name: "force", Type: tools.Boolean, Default: false},
+	{Name: "refresh", Type: tools.Boolean, Default: false},
 }}
 
-// addFolder indexes a local folder, or refreshes it: what index_repository
-// does, without waiting.
+// addFolder indexes a local folder: what index_repository does, without waiting.
+// With "refresh", a folder that is indexed already is refreshed.
 func (s *server) addFolder(c *gin.Context) {
 	args, ok := s.bodyArgs(c, folderArgs)
 	if !ok {
@@ -49,7 +50,7 @@ func (s *server) indexFolder(ctx context.Context, args tools.Arguments) (codesag
 		return codesage.Repository{}, faults, nil
 	}
 	repo, _, err := s.Catalog.AddFolder(ctx, catalog.FolderRequest{
-		Path: args.String("path"), Session: args.String("session"), Options: options, Force: args.Bool("force"),
+		Path: args.String("path"), Session: args.String("session"), Options: options, Force: args.Bool("force"), Refresh: args.Bool("refresh"),
 	})
 	if kind := codesage.KindOf(err); kind == codesage.KindInvalid || kind == codesage.KindNotFound {
 		message, _ := tools.Answer(err)

@@ -108,6 +108,16 @@ func TestAddFolder(t *testing.T) {
 	}
 	e.expect("other folder", add(`{"path":"/src/other","session":"app"}`), 409,
 		`{"detail":"session 'app' exists for /src/app; choose another session id, or index with force to replace it"}`)
+	e.expect("the same folder", add(`{"path":"/src/app","session":"app"}`), 409,
+		`{"detail":"session 'app' is there already; reprocess it, or index with force to do so from scratch"}`)
+	e.expect("other folder, to refresh", add(`{"path":"/src/other","session":"app","refresh":true}`), 409,
+		`{"detail":"session 'app' exists for /src/app; choose another session id, or index with force to replace it"}`)
+	if got := add(`{"path":"/src/app","session":"app","refresh":true}`); got.status != 201 {
+		t.Errorf("refreshed: %d %s", got.status, got.body)
+	}
+	if _, err := e.store.CancelRun(t.Context(), repo.ID, "Cancelled"); err != nil {
+		t.Fatal(err)
+	}
 	if got := add(`{"path":"/src/other","session":"app","force":true}`); got.status != 201 {
 		t.Errorf("forced: %d %s", got.status, got.body)
 	}

@@ -78,8 +78,8 @@ func TestAPlainAddKeepsTheOptionsOfBefore(t *testing.T) {
 		ask  catalog.FolderRequest
 		want codesage.IndexOptions
 	}{
-		{"nothing chosen", catalog.FolderRequest{Path: "/src", Session: "s"}, chosen},
-		{"others chosen", catalog.FolderRequest{Path: "/src", Session: "s", Options: codesage.IndexOptions{ChunkSize: 400}}, codesage.IndexOptions{ChunkSize: 400}},
+		{"nothing chosen", catalog.FolderRequest{Path: "/src", Session: "s", Refresh: true}, chosen},
+		{"others chosen", catalog.FolderRequest{Path: "/src", Session: "s", Options: codesage.IndexOptions{ChunkSize: 400}, Refresh: true}, codesage.IndexOptions{ChunkSize: 400}},
 		{"forced", catalog.FolderRequest{Path: "/src", Session: "s", Force: true}, codesage.IndexOptions{}},
 	} {
 		_, run, err := c.AddFolder(t.Context(), tc.ask)

@@ -81,6 +81,7 @@ type Folder struct {
 	ChunkSize int      `json:"chunk_size,omitempty"`
 	Overlap   *int     `json:"overlap,omitempty"` // nil = the default
 	Force     bool     `json:"force,omitempty"`
+	Refresh   bool     `json:"refresh,omitempty"` // the session may be this folder's already
 }
 
 func repositoryPath(id codesage.RepositoryID) string {
@@ -110,7 +111,7 @@ func (c *Client) AddURL(ctx context.Context, u URL) (Repository, error) {
 	return r, err
 }
 
-// AddFolder starts to index a local folder, or refreshes it.
+// AddFolder starts to index a local folder.
 func (c *Client) AddFolder(ctx context.Context, f Folder) (Repository, error) {
 	var r Repository
 	err := c.do(ctx, request{method: http.MethodPost, path: foldersPath, body: f}, &r)

@@ -89,7 +89,7 @@ func index(ctx context.Context, address, folder string) error {
 		return err
 	}
 	defer c.Close()
-	repo, err := c.AddFolder(ctx, client.Folder{Path: folder, Session: "load"})
+	repo, err := c.AddFolder(ctx, client.Folder{Path: folder, Session: "load", Refresh: true})
 	if err != nil {
 		return fmt.Errorf("add %s: %w", folder, err)
 	}

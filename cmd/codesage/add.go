@@ -36,7 +36,7 @@ func addCommand(t terminal) *cobra.Command {
 					return usageError{errors.New("--branch and --description are for git repositories")}
 				}
 				repo, err = addFolder(ctx, server, client.Folder{
-					Path: args[0], Session: session, Include: include, Exclude: exclude, Force: force,
+					Path: args[0], Session: session, Include: include, Exclude: exclude, Force: force, Refresh: true,
 				})
 			}
 			if err != nil {

@@ -169,7 +169,7 @@ func (s *server) stop() {
 // add starts to index a folder.
 func (s *server) add(folder, session string) client.Repository {
 	s.t.Helper()
-	repo, err := s.api.AddFolder(context.Background(), client.Folder{Path: folder, Session: session})
+	repo, err := s.api.AddFolder(context.Background(), client.Folder{Path: folder, Session: session, Refresh: true})
 	if err != nil {
 		s.t.Fatalf("add %s: %v", folder, err)
 	}

@@ -51,7 +51,7 @@ func (s *set) indexRepository(ctx context.Context, a tools.Arguments) (string, e
 		return "", err
 	}
 	// The same folder is indexed again at the cost of what changed.
-	q.Force = before.ID != 0 && before.Path != q.Path
+	q.Refresh, q.Force = before.ID != 0, before.ID != 0 && before.Path != q.Path
 	done, err := s.rebuild(ctx, q, "Indexing failed")
 	if err != nil {
 		return "", worded(err, invalidParams, "")

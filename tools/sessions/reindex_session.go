@@ -56,7 +56,7 @@ func (s *set) reindexSession(ctx context.Context, a tools.Arguments) (string, er
 		return "", failf(invalidRequest, "Configuration unchanged for session '%s'. Use force=true to re-index anyway.\n"+
 			"Current config: chunk_size=%d, overlap=%d", repo.Session, size, overlap)
 	}
-	q := catalog.FolderRequest{Path: repo.Path, Session: repo.Session, Options: repo.Options}
+	q := catalog.FolderRequest{Path: repo.Path, Session: repo.Session, Options: repo.Options, Refresh: true}
 	setWindow(&q.Options, size, overlap)
 	done, err := s.rebuild(ctx, q, "Re-indexing failed")
 	return s.reindexed(ctx, done, changes(oldSize, size, oldOverlap, overlap), err)

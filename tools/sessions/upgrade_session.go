@@ -33,7 +33,7 @@ func (s *set) upgradeSession(ctx context.Context, a tools.Arguments) (string, er
 		if err := s.checkOrigin(repo, "upgraded"); err != nil {
 			return "", err
 		}
-		done, err = s.rebuild(ctx, catalog.FolderRequest{Path: repo.Path, Session: repo.Session, Options: repo.Options}, "Re-indexing failed")
+		done, err = s.rebuild(ctx, catalog.FolderRequest{Path: repo.Path, Session: repo.Session, Options: repo.Options, Refresh: true}, "Re-indexing failed")
 	}
 	if err != nil {
 		return "", worded(err, internal, "Re-indexing failed: ")
