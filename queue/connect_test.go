@@ -116,3 +116,19 @@ func TestATaskThatADeadWorkerTookDoesNotBlockItsRun(t *testing.T) {
 	close(release)
 	shutdown(t, s)
 }
+
+func TestPingFindsARedisThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartPrivate(t)
+	client := connect(t, server.URL)
+	q := queue.New(client)
+	if err := q.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "OOM") {
+		t.Errorf("a Redis that is full: %v", err)
+	}
+}

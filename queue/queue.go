@@ -20,6 +20,7 @@ import (
 const (
 	taskType      = "index"
 	cancelChannel = "codesage:cancel"
+	pingKey       = "codesage:ping"
 
 	// A run is bounded by its own limits; this only keeps asynq from ending one
 	// at its default of 30 minutes.
@@ -153,10 +154,11 @@ func (q *Queue) Workers() ([]Worker, error) {
 	return workers, nil
 }
 
-// Ping reports whether Redis answers.
+// Ping reports whether Redis answers and takes what is written: one that is full
+// or only reads can queue nothing.
 func (q *Queue) Ping(ctx context.Context) error {
-	if err := q.redis.Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("ping redis: %w", err)
+	if err := q.redis.Set(ctx, pingKey, 1, time.Minute).Err(); err != nil {
+		return fmt.Errorf("write to redis: %w", err)
 	}
 	return nil
 }

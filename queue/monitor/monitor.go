@@ -102,6 +102,9 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// notFound is how asynq says that there is no such queue, in one way or another.
+var notFound = regexp.MustCompile(`NOT_FOUND|queue not found`)
+
 // serveData answers with what the page shows. Why the queue did not answer is
 // not for the page.
 func (u *UI) serveData(w http.ResponseWriter, r *http.Request) {
@@ -109,6 +112,10 @@ func (u *UI) serveData(w http.ResponseWriter, r *http.Request) {
 	u.mon.ServeHTTP(&data, r)
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
+	if data.status >= http.StatusInternalServerError && notFound.Match(data.body.Bytes()) {
+		http.NotFound(w, r)
+		return
+	}
 	if data.status >= http.StatusInternalServerError {
 		http.Error(w, "The job queue can't be reached; try again later.", http.StatusServiceUnavailable)
 		return

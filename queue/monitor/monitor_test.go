@@ -129,6 +129,11 @@ func TestTheQueueIsShownAndCannotBeChanged(t *testing.T) {
 		if got := get("GET", "/monitoring"); got.Code != http.StatusFound || got.Header().Get("Location") != "/monitoring/" {
 			t.Errorf("/monitoring: %d %s", got.Code, got.Header())
 		}
+		for _, path := range []string{"/monitoring/api/queues/nowhere", "/monitoring/api/queues/nowhere/pending_tasks", "/monitoring/api/queues/first/tasks/1-0"} {
+			if got := get("GET", path); got.Code != http.StatusNotFound {
+				t.Errorf("%s: %d %s", path, got.Code, got.Body)
+			}
+		}
 		if got := get("GET", "/monitoring/api/metrics"); got.Code != http.StatusNotFound {
 			t.Errorf("metrics of a Prometheus server: %d", got.Code)
 		}
