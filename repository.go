@@ -151,13 +151,18 @@ func (r *Repository) ErrorMessage() string {
 }
 
 // Counted returns the run whose file counters lists show: the one that is going
-// once it has listed its files, else the published one, else the newest.
+// once it has listed its files; until then the published one, of whose files none
+// is processed again; else the newest.
 func (r *Repository) Counted() Run {
 	switch {
 	case r.Latest != nil && r.Latest.Going() && r.Latest.TotalFiles > 0:
 		return *r.Latest
 	case r.Published != nil:
-		return *r.Published
+		run := *r.Published
+		if r.Latest != nil && r.Latest.Going() {
+			run.ProcessedFiles = 0
+		}
+		return run
 	case r.Latest != nil:
 		return *r.Latest
 	}

@@ -21,3 +21,34 @@ func TestErrorMessageOfAFailedRefresh(t *testing.T) {
 		}
 	}
 }
+
+func TestCountersShownDoNotGoBack(t *testing.T) {
+	t.Parallel()
+	run := func(s Status, processed, total int) *Run {
+		return &Run{Status: s, ProcessedFiles: processed, TotalFiles: total}
+	}
+	for _, tc := range []struct {
+		name              string
+		published, latest *Run
+		processed, total  int
+	}{
+		{"nothing yet", nil, nil, 0, 0},
+		{"a first run waits", nil, run(StatusPending, 0, 0), 0, 0},
+		{"a first run works", nil, run(StatusProcessing, 3, 9), 3, 9},
+		{"published", run(StatusCompleted, 200, 200), run(StatusCompleted, 200, 200), 200, 200},
+		{"a refresh waits", run(StatusCompleted, 200, 200), run(StatusPending, 0, 0), 0, 200},
+		{"a refresh lists", run(StatusCompleted, 200, 200), run(StatusProcessing, 0, 0), 0, 200},
+		{"a refresh works", run(StatusCompleted, 200, 200), run(StatusProcessing, 7, 210), 7, 210},
+		{"a refresh failed", run(StatusCompleted, 200, 200), run(StatusFailed, 7, 210), 200, 200},
+	} {
+		r := Repository{Published: tc.published, Latest: tc.latest}
+		if got := r.Counted(); got.ProcessedFiles != tc.processed || got.TotalFiles != tc.total {
+			t.Errorf("%s: %d/%d, want %d/%d", tc.name, got.ProcessedFiles, got.TotalFiles, tc.processed, tc.total)
+		}
+	}
+	published := run(StatusCompleted, 200, 200)
+	r := Repository{Published: published, Latest: run(StatusPending, 0, 0)}
+	if r.Counted(); published.ProcessedFiles != 200 {
+		t.Error("the published run was changed")
+	}
+}
