@@ -51,7 +51,7 @@ func (j *job) needDisk(need int64) error {
 		return fmt.Errorf("look at free disk of %s: %w", j.DataDir, err)
 	}
 	if free < need {
-		return codesage.Errorf(codesage.KindUnavailable,
+		return codesage.Errorf(codesage.KindTooLarge,
 			"the disk of the data folder has %d MB free and this run may need %d MB; free some space and reprocess", free>>20, need>>20)
 	}
 	return nil

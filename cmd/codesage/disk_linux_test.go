@@ -43,6 +43,22 @@ func TestARunThatNeedsMoreDiskThanThereIsFails(t *testing.T) {
 	}
 }
 
+// TestATeamsRunThatNeedsMoreDiskThanThereIsFails: a full disk is no part that is
+// away for a while, after which a run is tried again.
+func TestATeamsRunThatNeedsMoreDiskThanThereIsFails(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, "24m")
+	folder := t.TempDir()
+	newTree(41, 300, 1).write(t, folder)
+	x := newTeam(t, "CODESAGE_DATA_DIR="+filepath.Join(disk, "data"))
+	api := x.start("api")
+	x.start("worker")
+	repo, run := api.finish(api.add(folder, "tight").ID)
+	if repo.Status != codesage.StatusFailed || run.Attempt != 1 || !strings.HasPrefix(run.Error, "the disk of the data folder has ") {
+		t.Errorf("the repository is %s, attempt %d says %q", repo.Status, run.Attempt, run.Error)
+	}
+}
+
 // fill takes all space that a disk has left, and returns what gives it back.
 func fill(t *testing.T, disk string) (release func()) {
 	t.Helper()
