@@ -81,6 +81,9 @@ type Deps struct {
 	// the call of a tool that isn't slow. 0 = 25 s, less than the bridge waits.
 	RequestTime time.Duration
 
+	// BodyTime is how long the body of a request may take to arrive. 0 = 30 s.
+	BodyTime time.Duration
+
 	Log *slog.Logger     // nil = nothing is logged
 	Now func() time.Time // nil = time.Now
 }
@@ -141,6 +144,9 @@ func New(d Deps) http.Handler {
 	}
 	if d.RequestTime <= 0 {
 		d.RequestTime = requestTime
+	}
+	if d.BodyTime <= 0 {
+		d.BodyTime = bodyTime
 	}
 	s := &server{Deps: d, keys: newKeys(d.Access), limiter: newLimiter(d), metrics: newMetrics(d.Registry)}
 	s.sets = newToolsets(d.Toolsets)

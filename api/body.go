@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
@@ -20,6 +21,36 @@ const (
 	maxMCPBody = 4 << 20 // bytes of a body of /mcp
 	maxDepth   = 64      // nested arrays and objects
 )
+
+const bodyTime = 30 * time.Second
+
+// timeBody gives the body of a request a while to arrive, also when the request
+// is refused: the server reads what is left of it before it answers.
+func (s *server) timeBody(c *gin.Context) {
+	if c.Request.ContentLength == 0 {
+		return
+	}
+	connection := http.NewResponseController(c.Writer)
+	if connection.SetReadDeadline(time.Now().Add(s.BodyTime)) == nil {
+		c.Request.Body = timedBody{c.Request.Body, connection}
+	}
+}
+
+// timedBody takes the deadline off the connection when the body has arrived: the
+// answer may be a stream.
+type timedBody struct {
+	io.ReadCloser
+	connection *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (b timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = b.connection.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
 
 // readBody reads a JSON object from the body. When it can't, it answers and
 // returns false: 413 for a large one, 422 for what is no object.
