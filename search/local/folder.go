@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"codesage"
 	"codesage/search/index"
@@ -21,6 +22,7 @@ const keepOpen = 2
 type folder struct {
 	dir    string
 	schema index.Schema
+	asked  time.Time // when it was last asked for; under Index.mu
 
 	mu   sync.Mutex
 	open map[codesage.RunID]*opened
@@ -34,9 +36,10 @@ type opened struct {
 	ix     *index.Index
 	names  []string // of the segments, in the order of ix.Parts
 
-	refs    int  // under folder.mu
-	gone    bool // forgotten: close at the last release
-	damaged bool // must be written anew
+	refs    int       // under folder.mu
+	used    time.Time // when it was last released
+	gone    bool      // forgotten: close at the last release
+	damaged bool      // must be written anew
 }
 
 // An attempt at a run has a manifest of its own.
@@ -185,6 +188,7 @@ func (f *folder) forgetAll(keep ...codesage.RunID) {
 func (o *opened) release() {
 	o.folder.mu.Lock()
 	defer o.folder.mu.Unlock()
+	o.used = time.Now()
 	if o.refs--; o.refs == 0 && o.gone {
 		o.ix.Close()
 	}

@@ -71,6 +71,9 @@ type Options struct {
 	// disk. Zero means 16 MiB.
 	Budget int
 
+	// Idle is how long a run stays open that nobody reads. Zero means 3 min.
+	Idle time.Duration
+
 	// ReadOnly refuses writers, rebuilds and sweeps.
 	ReadOnly bool
 }
@@ -79,6 +82,7 @@ const (
 	defaultRebuildWait = 20 * time.Second
 	defaultRebuildTurn = 30 * time.Second
 	defaultBudget      = 16 << 20
+	defaultIdle        = 3 * time.Minute
 
 	writerWait = time.Hour // for the rebuild of its base
 )
@@ -90,7 +94,7 @@ type Index struct {
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
-	work sync.WaitGroup // rebuilds and the verifier
+	work sync.WaitGroup // rebuilds, the verifier and who closes idle runs
 
 	mu       sync.Mutex
 	closed   bool
@@ -121,6 +125,9 @@ func Open(dir string, o Options) (*Index, error) {
 	if o.Budget <= 0 {
 		o.Budget = defaultBudget
 	}
+	if o.Idle <= 0 {
+		o.Idle = defaultIdle
+	}
 	if !o.ReadOnly {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("open search index: %w", err)
@@ -129,6 +136,7 @@ func Open(dir string, o Options) (*Index, error) {
 	x := &Index{dir: dir, o: o, folders: map[folderKey]*folder{},
 		flights: map[folderKey]*flight{}, trusted: map[string]struct{}{}}
 	x.life, x.end = context.WithCancel(context.Background())
+	x.work.Go(x.closeIdleRuns)
 	return x, nil
 }
 
@@ -182,6 +190,7 @@ func (x *Index) folder(repo codesage.RepositoryID, part Part) (*folder, error) {
 		}
 		x.folders[key] = f
 	}
+	f.asked = time.Now()
 	return f, nil
 }
 

@@ -40,7 +40,7 @@ func (x *Index) Retain(ctx context.Context, keep search.Keep) error {
 			isLive = isLive || p.IsLive()
 		}
 		if _, isKnown := runs[repo]; !isKnown && !isLive {
-			errs = append(errs, x.remove(repo))
+			errs = append(errs, os.RemoveAll(x.repositoryDir(repo))) // closeIdle forgets it
 		}
 	}
 	return errors.Join(errs...)
@@ -109,17 +109,6 @@ func (x *Index) sweep(s partSweep, runs []codesage.RunID) error {
 		x.o.Log.Debug("swept search index", "dir", s.f.dir, "removed", len(removed))
 	}
 	return err
-}
-
-// remove removes the folder of a repository that is gone and has no writer.
-func (x *Index) remove(repo codesage.RepositoryID) error {
-	x.mu.Lock()
-	for _, part := range []Part{Entities, Texts} {
-		delete(x.flights, folderKey{repo, part})
-		delete(x.folders, folderKey{repo, part})
-	}
-	x.mu.Unlock()
-	return os.RemoveAll(x.repositoryDir(repo))
 }
 
 // Size is the bytes on disk of what a snapshot is read from, in both parts. A
