@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -87,7 +86,7 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known, err := newest(migrations.Postgres())
+	known, err := migrations.Newest(migrations.Postgres())
 	switch {
 	case err != nil:
 		return err
@@ -103,13 +102,4 @@ func (s *Store) checkSchema(ctx context.Context) error {
 func newerSchema(current, known int64) error {
 	return codesage.Errorf(codesage.KindInvalid,
 		"the database has schema %d and this program knows %d: use the newer program", current, known)
-}
-
-// newest returns the highest number of the migrations.
-func newest(schema fs.FS) (int64, error) {
-	names, err := fs.Glob(schema, "*.sql")
-	if err != nil || len(names) == 0 {
-		return 0, fmt.Errorf("read migrations: %w", err)
-	}
-	return goose.NumericComponent(names[len(names)-1])
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,13 +27,8 @@ const backupTime = "20060102T150405.000000Z"
 // migrate brings the schema up to date. It copies a database that has an older
 // schema first.
 func (s *Store) migrate(ctx context.Context, schema fs.FS) error {
-	foreign, err := s.isForeign(ctx)
-	if err != nil {
+	if err := s.refuseForeign(ctx, s.writer); err != nil {
 		return err
-	}
-	if foreign {
-		return codesage.Errorf(codesage.KindInvalid,
-			"%s is a database of another program: name another data folder", s.path)
 	}
 	p, err := goose.NewProvider(goose.DialectSQLite3, s.writer, schema, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
@@ -43,9 +39,7 @@ func (s *Store) migrate(ctx context.Context, schema fs.FS) error {
 	case err != nil:
 		return fmt.Errorf("read the schema's version: %w", err)
 	case current > target:
-		return codesage.Errorf(codesage.KindInvalid,
-			"the database %s has schema %d and this program knows %d: use the newer program, or move the file away and start again to re-index",
-			s.path, current, target)
+		return s.newerSchema(current, target)
 	case current == target:
 		return nil
 	case current > 0:
@@ -62,14 +56,23 @@ func (s *Store) migrate(ctx context.Context, schema fs.FS) error {
 	return nil
 }
 
-// isForeign reports whether the file has tables and none of them is ours.
-func (s *Store) isForeign(ctx context.Context) (bool, error) {
+// refuseForeign fails when the file has tables and none of them is ours.
+func (s *Store) refuseForeign(ctx context.Context, db *sql.DB) error {
 	var tables, ours int
-	err := s.writer.QueryRowContext(ctx, `
+	err := db.QueryRowContext(ctx, `
 		SELECT COUNT(*), COALESCE(SUM(name = 'goose_db_version'), 0)
 		FROM sqlite_schema
 		WHERE type = 'table'`).Scan(&tables, &ours)
-	return tables > 0 && ours == 0, err
+	if err == nil && tables > 0 && ours == 0 {
+		err = codesage.Errorf(codesage.KindInvalid, "%s is a database of another program: name another data folder", s.path)
+	}
+	return err
+}
+
+func (s *Store) newerSchema(current, known int64) error {
+	return codesage.Errorf(codesage.KindInvalid,
+		"the database %s has schema %d and this program knows %d: use the newer program, or move the file away and start again to re-index",
+		s.path, current, known)
 }
 
 // backUp copies the database beside itself, under a name with the version of

@@ -110,6 +110,10 @@ func checkFile(path string) error {
 		return codesage.Errorf(codesage.KindInvalid, "the database %s is not a file", path)
 	}
 	if info.Size() == 0 {
+		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+			// The driver would take the log for another file's and remove it.
+			return damaged(path, errors.New("file is empty and its log is not"))
+		}
 		return nil
 	}
 	header := make([]byte, 100)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -48,6 +49,9 @@ func TestVerifyFindsDamageAndChangesNothing(t *testing.T) {
 	if err := Verify(t.Context(), path); err != nil {
 		t.Errorf("after a server: %v", err)
 	}
+	if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 1 {
+		t.Errorf("reading left %v, %v", left, err)
+	}
 	// The last page is deep in the filler, which no start reads.
 	copy(whole[len(whole)-3000:], bytes.Repeat([]byte{0xff}, 2000))
 	whole[len(whole)-4096] = 0xff // a chain of pages that leads nowhere
@@ -59,5 +63,46 @@ func TestVerifyFindsDamageAndChangesNothing(t *testing.T) {
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, whole) {
 		t.Errorf("the database was changed: %v", err)
+	}
+}
+
+func TestVerifyTellsWhatAStartWouldRefuse(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, change, want string }{
+		{"a newer schema", `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, TRUE)`, "has schema 99 and this program knows 1: use the newer program"},
+		{"another program's", `ALTER TABLE goose_db_version RENAME TO other`, "is a database of another program"},
+	} {
+		path := filepath.Join(t.TempDir(), "codesage.db")
+		s, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.writer.ExecContext(t.Context(), tc.change)
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := Verify(t.Context(), path); codesage.KindOf(err) != codesage.KindInvalid || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+}
+
+// TestALogWithoutItsDatabaseIsKept: it may hold all that there is.
+func TestALogWithoutItsDatabaseIsKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "codesage.db")
+	for _, file := range []string{path, path + "-wal"} {
+		if err := os.WriteFile(file, []byte(strings.TrimPrefix(file, path)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, opened := Open(t.Context(), path, slog.New(slog.DiscardHandler))
+	for _, err := range []error{Verify(t.Context(), path), opened} {
+		if err == nil || !strings.Contains(err.Error(), "is damaged (file is empty and its log is not)") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if log, err := os.ReadFile(path + "-wal"); err != nil || string(log) != "-wal" {
+		t.Errorf("the log is %q, %v", log, err)
 	}
 }
