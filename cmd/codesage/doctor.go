@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +29,7 @@ func doctorCommand(t terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Check the set-up and say what to do",
-		Long:    "Checks settings, data folder, database, queue, search index, parsers, the running\nserver and the MCP clients. It changes nothing and may run beside a server. The\nexit code is 1 when something has to be mended.",
+		Long:    "Checks settings, data folder, database, queue, search index, parsers, the running\nserver and the MCP clients. It changes no data and may run beside a server. The\nexit code is 1 when something has to be mended.",
 		GroupID: "server",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -131,6 +133,10 @@ func (d *doctor) dataFolder(context.Context) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := tryWriting(existing(dir)); err != nil {
+			d.found(check, failure, "%s is not there, and can't be made: %v; set CODESAGE_DATA_DIR to another folder", dir, err)
+			return
+		}
 		d.found(check, fine, "%s is not there yet; the server makes it", dir)
 		return
 	case err != nil:
@@ -140,18 +146,35 @@ func (d *doctor) dataFolder(context.Context) {
 		d.found(check, failure, "%s is not a folder; set CODESAGE_DATA_DIR to one", dir)
 		return
 	}
-	probe, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
+	if err := tryWriting(dir); err != nil {
 		d.found(check, failure, "%v; give this user the right to write there, or set CODESAGE_DATA_DIR to another folder", err)
 		return
 	}
-	_ = probe.Close()
-	_ = os.Remove(probe.Name())
 	if isOpenToOthers(info) {
 		d.found(check, notice, "%s lets other users of this machine in; `chmod 700` it", dir)
 		return
 	}
 	d.found(check, fine, "%s can be written", dir)
+}
+
+// existing returns the nearest folder above a path that is there.
+func existing(path string) string {
+	for {
+		above := filepath.Dir(path)
+		if _, err := os.Stat(above); err == nil || above == path {
+			return above
+		}
+		path = above
+	}
+}
+
+// tryWriting makes a file in a folder and removes it.
+func tryWriting(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 func (d *doctor) database(ctx context.Context) {
@@ -160,6 +183,8 @@ func (d *doctor) database(ctx context.Context) {
 	switch {
 	case codesage.KindOf(err) == codesage.KindNotFound:
 		d.found(check, fine, "nothing is stored yet")
+	case err != nil && d.config.DatabaseURL == "":
+		d.found(check, failure, "%v\na copy that `codesage backup` made comes back with `codesage restore FILE`", err)
 	case err != nil:
 		d.found(check, failure, "%v", err)
 	default:
@@ -202,12 +227,14 @@ func (d *doctor) queue(ctx context.Context) {
 // index reads all files of the local index and compares their checksums.
 func (d *doctor) index(ctx context.Context) {
 	const check = "search index"
+	if _, err := os.Stat(indexDir(d.config.DataDir)); errors.Is(err, fs.ErrNotExist) {
+		d.found(check, fine, "there is none yet; the server builds it from the database when it is asked")
+		return
+	}
 	n, err := verifyIndex(ctx, d.config)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		d.found(check, fine, "nothing is indexed yet")
 	case err != nil:
-		d.found(check, notice, "%v\nthe server writes damaged files anew from the database by itself", err)
+		d.found(check, notice, "of %d segments some are not right; the server writes them anew from the database by itself:\n%v", n, err)
 	default:
 		d.found(check, fine, "the checksums of %d segments are right", n)
 	}
@@ -261,6 +288,11 @@ func (d *doctor) server(ctx context.Context) {
 	defer cancel()
 	all, err := c.Repositories(ctx)
 	if err != nil {
+		var status *client.StatusError
+		if errors.As(err, &status) && !status.JSON {
+			d.found(check, failure, "another program answers at %s (%d); set MCP_SERVER_URL to the server, or CODESAGE_PORT to a free port", c.URL(), status.Status)
+			return
+		}
 		state := failure
 		if unreachable := (*client.UnreachableError)(nil); errors.As(err, &unreachable) {
 			state = notice // it need not run now
@@ -294,6 +326,10 @@ func (d *doctor) clients(ctx context.Context) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if errors.Is(err, errNotJSON) {
+			d.found(check, notice, "%s: %v; look there yourself whether it starts CodeSage", host.title, err)
+			continue
+		}
 		var n int
 		if err == nil {
 			n, err = tryEntry(ctx, entry)
@@ -312,6 +348,9 @@ func (d *doctor) clients(ctx context.Context) {
 	}
 }
 
+// errNotJSON says that a configuration can't be read by this program.
+var errNotJSON = errors.New("not plain JSON")
+
 // readEntry returns the entry of a client's configuration; fs.ErrNotExist when
 // there is none.
 func readEntry(path string, host mcpHost) (e serverEntry, err error) {
@@ -326,7 +365,10 @@ func readEntry(path string, host mcpHost) (e serverEntry, err error) {
 	}
 	var object map[string]json.RawMessage
 	var servers map[string]json.RawMessage
-	if json.Unmarshal(data, &object) != nil || json.Unmarshal(object[host.key], &servers) != nil || servers["codesage"] == nil {
+	if err := json.Unmarshal(data, &object); err != nil && len(bytes.TrimSpace(data)) > 0 {
+		return e, fmt.Errorf("%s is %w", path, errNotJSON)
+	}
+	if json.Unmarshal(object[host.key], &servers) != nil || servers["codesage"] == nil {
 		return e, fmt.Errorf("%s has no entry: %w", path, fs.ErrNotExist)
 	}
 	return e, json.Unmarshal(servers["codesage"], &e)

@@ -3,8 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,6 +51,16 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	if err := os.Chmod(open, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	lost := copyOf(t, data)
+	segments, err := filepath.Glob(filepath.Join(lost, "index/*/texts/*.seg"))
+	if err != nil || len(segments) == 0 || os.Remove(segments[0]) != nil {
+		t.Fatalf("no segment to remove: %v", err)
+	}
+	lost = "CODESAGE_DATA_DIR=" + lost
+	commented := t.TempDir()
+	writeFiles(t, commented, map[string]string{".cursor/mcp.json": "{ // mine\n}"})
+	another := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(another.Close)
 	brokenHome := t.TempDir()
 	writeFiles(t, brokenHome, map[string]string{".cursor/mcp.json": `{"mcpServers": {"codesage": {"command": "/nowhere/codesage", "args": ["bridge"]}}}`})
 	if err := os.Chmod(data, 0o700); err != nil {
@@ -64,12 +78,16 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"an index in order", []string{whole}, "search index", fine, "segments are right"},
 		{"parsers", []string{whole}, "parsers", fine, "starts"},
 		{"no server", []string{whole}, "server", notice, "start one with `codesage serve`"},
-		{"nothing yet", []string{whole + "/none"}, "search index", fine, "nothing is indexed yet"},
+		{"nothing yet", []string{whole + "/none"}, "search index", fine, "there is none yet"},
 		{"several faults", []string{whole, "CODESAGE_PORT=x", "LOG_LEVEL=loud"}, "settings", failure, "LOG_LEVEL"},
 		{"no folder", []string{whole + "/codesage.db"}, "data folder", failure, "is not a folder"},
 		{"an open folder", []string{"CODESAGE_DATA_DIR=" + open}, "data folder", notice, "chmod 700"},
 		{"a damaged database", []string{damaged("codesage.db")}, "database", failure, "is damaged"},
 		{"a damaged index", []string{damaged("index/*/texts/*.seg")}, "search index", notice, "anew from the database by itself"},
+		{"a lost segment", []string{lost}, "search index", notice, "no such file"},
+		{"a folder that can't be made", []string{"CODESAGE_DATA_DIR=" + data + "/codesage.db/below"}, "data folder", failure, "CODESAGE_DATA_DIR"},
+		{"a configuration with comments", []string{whole, "HOME=" + commented}, "MCP clients", notice, "not plain JSON"},
+		{"another program's port", []string{whole, "MCP_SERVER_URL=" + another.URL}, "server", failure, "another program answers"},
 		{"half of Algolia", []string{whole, "ALGOLIA_APP_ID=app"}, "search engine", notice, "would take both"},
 		{"no keys", []string{whole, "SEARCH_ENGINE=algolia"}, "search engine", failure, "has no keys"},
 		{"no Redis", []string{whole, "REDIS_URL=redis://:hidden@127.0.0.1:9/0", "DATABASE_URL=postgres://u:hidden@127.0.0.1:9/db"}, "queue", failure, "that Redis runs at 127.0.0.1:9"},
@@ -94,6 +112,19 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// filesOf lists what is in a folder, by path.
+func filesOf(t *testing.T, dir string) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
 func TestDoctorAsksTheServer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "CODESAGE_API_KEY=the-key-of-this-server")
@@ -110,7 +141,11 @@ func TestDoctorAsksTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFiles(t, home, map[string]string{".cursor/mcp.json": string(entry)})
+	before := filesOf(t, s.data)
 	all, code := examined(t, "CODESAGE_DATA_DIR="+s.data, "MCP_SERVER_URL="+s.url, "HOME="+home)
+	if after := filesOf(t, s.data); !slices.Equal(before, after) {
+		t.Errorf("the data folder held %q and holds %q", before, after)
+	}
 	if f := all["server"]; code != exitOK || f.State != fine || !strings.Contains(f.Text, "1 repositories") {
 		t.Errorf("exit code %d, %v", code, all)
 	}
