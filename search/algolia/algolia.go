@@ -106,6 +106,42 @@ type Engine struct {
 // first write. KindInvalid when the configuration can't be right, KindDenied
 // when the service refuses the key.
 func Open(ctx context.Context, c Config) (*Engine, error) {
+	e, err := newEngine(c)
+	if err != nil {
+		return nil, err
+	}
+	first, cancel := context.WithTimeout(ctx, searchTimeout)
+	defer cancel()
+	if err := e.settle(first, triesOfSearch); err != nil {
+		told := unwritable(err)
+		if ctx.Err() != nil || errors.Is(told, codesage.ErrDenied) {
+			return nil, told
+		}
+		e.c.Log.Warn("algolia settings are not applied yet", "err", err)
+	}
+	return e, nil
+}
+
+// Probe asks the service, with the key, for the index's settings and for a search,
+// and changes nothing. KindInvalid when the configuration can't be right,
+// KindDenied when the service refuses the key, KindUnavailable when it does not
+// answer or something else does; the cause says what.
+func Probe(ctx context.Context, c Config) error {
+	e, err := newEngine(c)
+	if err != nil {
+		return err
+	}
+	if _, err := e.readSettings(ctx, 1); err != nil {
+		return unwritable(err)
+	}
+	if _, err := e.post(ctx, "query", 1, newQuestion("", "")); err != nil {
+		return unwritable(err)
+	}
+	return nil
+}
+
+// newEngine returns an engine that has not asked anything yet.
+func newEngine(c Config) (*Engine, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -127,26 +163,11 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		ReadTimeout:  readTimeout,
 		WriteTimeout: writeTimeout,
 	})
-	e := &Engine{
+	return &Engine{
 		c: c, client: cl, index: cl.InitIndex(c.IndexName),
 		settling: make(chan struct{}, 1),
 		writers:  map[codesage.RepositoryID]lock{},
-	}
-	first, cancel := context.WithTimeout(ctx, searchTimeout)
-	defer cancel()
-	err := e.settle(first, triesOfSearch)
-	var f *failure
-	if errors.As(err, &f) && (f.status == http.StatusUnauthorized || f.status == http.StatusForbidden) {
-		return nil, &codesage.Error{Kind: codesage.KindDenied,
-			Message: "Algolia refuses the key for this application or index.", Err: err}
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, unavailable(err)
-		}
-		c.Log.Warn("algolia settings are not applied yet", "err", err)
-	}
-	return e, nil
+	}, nil
 }
 
 // check tells what is wrong without repeating a secret.

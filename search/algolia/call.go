@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -40,18 +41,32 @@ func unavailable(cause error) error {
 		Message: "Search is unavailable; try again later.", Err: cause}
 }
 
+// unwritable is what the caller of a writer gets. A key that the service refuses
+// stays refused until somebody acts, so it is not away: KindDenied.
+func unwritable(cause error) error {
+	if !hasStatus(cause, http.StatusUnauthorized) && !hasStatus(cause, http.StatusForbidden) {
+		return unavailable(cause)
+	}
+	return &codesage.Error{Kind: codesage.KindDenied,
+		Message: "Algolia refuses the key; set ALGOLIA_ADMIN_API_KEY to one of the application ALGOLIA_APP_ID that may search, browse, write, delete and change settings",
+		Err:     cause}
+}
+
 // failure is an answer, or the lack of one, in words that hold no key. status is
-// zero when no host answered.
+// zero when no host answered; isOwn says that the body gives it too, as the
+// service's own do and those of a proxy don't.
 type failure struct {
 	status int
+	isOwn  bool
 	text   string
 }
 
 func (f *failure) Error() string { return f.text }
 
+// hasStatus reports whether the service itself answered with a status.
 func hasStatus(err error, status int) bool {
 	var f *failure
-	return errors.As(err, &f) && f.status == status
+	return errors.As(err, &f) && f.isOwn && f.status == status
 }
 
 // An attempt notes what the hosts answered to one call of the client, which
@@ -98,7 +113,39 @@ func (r *requester) Request(req *http.Request) (*http.Response, error) {
 			a.retryAfter = min(time.Duration(s)*time.Second, maxRetryAfter)
 		}
 	}
+	if err == nil {
+		res.Body = &boundedBody{ReadCloser: res.Body, most: maxAnswer(req)}
+	}
 	return res, err
+}
+
+// How much of an answer is read, after decompression. The largest page of a search
+// has 50 records of 10 kB, which may come with characters escaped; that of a browse
+// a thousand.
+const (
+	maxAnswerBytes = 2 << 20
+	maxBrowseBytes = 16 << 20
+)
+
+func maxAnswer(req *http.Request) int64 {
+	if strings.HasSuffix(req.URL.Path, "/browse") {
+		return maxBrowseBytes
+	}
+	return maxAnswerBytes
+}
+
+// A boundedBody fails when there is more to read than the most.
+type boundedBody struct {
+	io.ReadCloser
+	read, most int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.most-b.read+1)])
+	if b.read += int64(n); b.read > b.most {
+		return 0, fmt.Errorf("the answer is longer than %d bytes", b.most)
+	}
+	return n, err
 }
 
 // call lets the client ask until it has an answer: after a pause when it is told
@@ -135,9 +182,9 @@ func (e *Engine) call(ctx context.Context, what string, tries int, ask func(ctx 
 const maxFailureText = 500
 
 func (e *Engine) failure(what string, err error, a *attempt) *failure {
-	text := strings.Join(a.notes, ", ")
+	text, isOwn := strings.Join(a.notes, ", "), false
 	if refused, ok := errs.IsAlgoliaErr(err); ok {
-		a.status = refused.Status
+		isOwn = refused.Status == a.status
 		text += ": " + refused.Message
 	} else if a.status == 0 || a.status < 500 {
 		text += ": " + err.Error()
@@ -146,7 +193,7 @@ func (e *Engine) failure(what string, err error, a *attempt) *failure {
 	if len(text) > maxFailureText {
 		text = strings.ToValidUTF8(text[:maxFailureText], "") + "…"
 	}
-	return &failure{status: a.status, text: text}
+	return &failure{status: a.status, isOwn: isOwn, text: text}
 }
 
 // backoff is the pause after the n-th try: doubled each time, and by up to a half
@@ -176,6 +223,9 @@ func (e *Engine) await(ctx context.Context, task int64) error {
 		err := e.call(ctx, "ask for task", triesOfWrite, func(ctx context.Context) error {
 			res, err := e.index.GetStatus(task, ctx)
 			isDone = res.Status == "published"
+			if err == nil && !isDone && res.Status != "notPublished" {
+				err = errors.New("the answer has no status of the task")
+			}
 			return err
 		})
 		if err != nil || isDone {

@@ -41,6 +41,9 @@ func (e *Engine) browse(ctx context.Context, filters string, visit func(stored))
 			if err := json.Unmarshal(data, &found); err != nil {
 				return &failure{text: "decode browsed record: " + err.Error()}
 			}
+			if found.ObjectID == "" {
+				return errNoObjectID
+			}
 			visit(found)
 		}
 		if r.Cursor == "" {

@@ -3,6 +3,7 @@ package algolia
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,7 +40,8 @@ type question struct {
 	Analytics              bool     `json:"analytics"` // what people look for is not kept
 }
 
-// reply is what is read of an answer.
+// reply is what is read of an answer. Hits always come, and but for a browse
+// NbHits.
 type reply struct {
 	NbHits int                       `json:"nbHits"`
 	Hits   []json.RawMessage         `json:"hits"`
@@ -59,8 +61,14 @@ func newQuestion(text, filters string) question {
 // has no records.
 func (e *Engine) post(ctx context.Context, route string, tries int, body any) (r reply, err error) {
 	err = e.call(ctx, route, tries, func(ctx context.Context) error {
-		r = reply{}
-		return e.client.CustomRequest(&r, http.MethodPost, "/1/indexes/"+e.c.IndexName+"/"+route, body, call.Read, ctx)
+		r = reply{NbHits: -1}
+		if err := e.client.CustomRequest(&r, http.MethodPost, "/1/indexes/"+e.c.IndexName+"/"+route, body, call.Read, ctx); err != nil {
+			return err
+		}
+		if r.Hits == nil || route == "query" && r.NbHits < 0 {
+			return errors.New("the answer has no hits or no nbHits")
+		}
+		return nil
 	})
 	if hasStatus(err, http.StatusNotFound) {
 		return reply{}, nil
@@ -140,6 +148,8 @@ func filtersOf(q search.Query, in scope) (filters string, ok bool) {
 	return filters + " AND entity_type:" + quoted(string(q.EntityType)), true
 }
 
+var errNoObjectID = &failure{text: "a hit has no objectID"}
+
 // records decodes hits, and drops those that only a bounded filter let through.
 func records(hits []json.RawMessage, in scope) ([]search.Record, error) {
 	var list []search.Record
@@ -147,6 +157,9 @@ func records(hits []json.RawMessage, in scope) ([]search.Record, error) {
 		var r search.Record
 		if err := json.Unmarshal(data, &r); err != nil {
 			return nil, &failure{text: "decode hit: " + err.Error()}
+		}
+		if r.ObjectID == "" {
+			return nil, errNoObjectID
 		}
 		if in.isExact || in.members[r.RepositoryID] {
 			list = append(list, r)

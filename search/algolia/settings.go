@@ -56,6 +56,18 @@ func settingsVersion(s client.Settings) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
+// readSettings returns the settings of the index; none when it does not exist yet.
+func (e *Engine) readSettings(ctx context.Context, tries int) (found client.Settings, err error) {
+	err = e.call(ctx, "get settings", tries, func(ctx context.Context) (err error) {
+		found, err = e.index.GetSettings(ctx)
+		return err
+	})
+	if hasStatus(err, http.StatusNotFound) {
+		return client.Settings{}, nil
+	}
+	return found, err
+}
+
 // settle makes sure, once, that the index has the settings.
 func (e *Engine) settle(ctx context.Context, tries int) error {
 	if err := lock(e.settling).wait(ctx); err != nil {
@@ -70,12 +82,8 @@ func (e *Engine) settle(ctx context.Context, tries int) error {
 	if err != nil {
 		return err
 	}
-	var found client.Settings
-	err = e.call(ctx, "get settings", tries, func(ctx context.Context) (err error) {
-		found, err = e.index.GetSettings(ctx)
-		return err
-	})
-	if err != nil && !hasStatus(err, http.StatusNotFound) {
+	found, err := e.readSettings(ctx, tries)
+	if err != nil {
 		return err
 	}
 	if found.UserData.Get()[settingsKey] == version {
@@ -92,7 +100,7 @@ func (e *Engine) settle(ctx context.Context, tries int) error {
 	err = e.call(ctx, "set settings", tries, func(ctx context.Context) error {
 		res, err := e.index.SetSettings(want, ctx)
 		task = res.TaskID
-		return err
+		return checkTask(task, err)
 	})
 	if err != nil {
 		return err

@@ -23,12 +23,13 @@ const (
 )
 
 // Begin implements search.Engine. It waits for another writer of the repository
-// in this process; the error is KindConflict when that one stays too long. When
+// in this process; the error is KindConflict when that one stays too long, and
+// KindDenied from here to Commit when the service refuses the key. When
 // the records of base are missing, or a run that was never published left some,
 // base is rebuilt first.
 func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base codesage.RunID, run codesage.Run) (search.Writer, error) {
 	if err := e.settle(ctx, triesOfWrite); err != nil {
-		return nil, unavailable(err)
+		return nil, unwritable(err)
 	}
 	isMixed := false
 	if base != 0 {
@@ -42,7 +43,7 @@ func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base codes
 		wait, cancel := context.WithTimeout(ctx, e.c.LockWait)
 		defer cancel()
 		if err := l.wait(wait); ctx.Err() != nil {
-			return nil, unavailable(ctx.Err())
+			return nil, unwritable(ctx.Err())
 		} else if err != nil {
 			return nil, codesage.Errorf(codesage.KindConflict, "another run is writing the search index of repository %d", repo.ID)
 		}
@@ -57,15 +58,15 @@ func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base codes
 // whether surplus records of later runs are left, which Commit has to remove.
 func (e *Engine) mend(ctx context.Context, base codesage.Snapshot) (isMixed bool, err error) {
 	if err := e.awaitEarlier(ctx, base.Repository); err != nil {
-		return false, unavailable(err)
+		return false, unwritable(err)
 	}
 	all, err := e.post(ctx, "query", triesOfWrite, newQuestion("", repositoryFilter(base.Repository)))
 	if err != nil {
-		return false, unavailable(err)
+		return false, unwritable(err)
 	}
 	later, err := e.post(ctx, "query", triesOfWrite, newQuestion("", laterFilter(base.Repository, base.Run)))
 	if err != nil {
-		return false, unavailable(err)
+		return false, unwritable(err)
 	}
 	if all.NbHits > 0 && later.NbHits == 0 {
 		return false, nil
@@ -144,7 +145,7 @@ func (w *writer) Put(ctx context.Context, path string, old int, list []search.Re
 		size += len(data)
 	}
 	if err := w.turn.wait(ctx); err != nil {
-		return unavailable(err)
+		return unwritable(err)
 	}
 	defer w.turn.release()
 	if w.isDone {
@@ -163,7 +164,7 @@ func (w *writer) Put(ctx context.Context, path string, old int, list []search.Re
 // Delete implements search.Writer.
 func (w *writer) Delete(ctx context.Context, path string, old int) error {
 	if err := w.turn.wait(ctx); err != nil {
-		return unavailable(err)
+		return unwritable(err)
 	}
 	defer w.turn.release()
 	if w.isDone {
@@ -204,7 +205,7 @@ func (w *writer) send(ctx context.Context, which fill) error {
 		w.isSent = true
 		task, err := w.e.batch(ctx, w.ops[:n])
 		if err != nil {
-			return unavailable(err)
+			return unwritable(err)
 		}
 		w.tasks = append(w.tasks, task)
 		w.ops = append([]client.BatchOperation(nil), w.ops[n:]...)
@@ -234,9 +235,17 @@ func (e *Engine) batch(ctx context.Context, ops []client.BatchOperation) (task i
 	err = e.call(ctx, "batch", triesOfWrite, func(ctx context.Context) error {
 		res, err := e.index.Batch(ops, ctx)
 		task = res.TaskID
-		return err
+		return checkTask(task, err)
 	})
 	return task, err
+}
+
+// checkTask fails when the answer to a change names no task, as it always does.
+func checkTask(task int64, err error) error {
+	if err == nil && task == 0 {
+		return errors.New("the answer has no taskID")
+	}
+	return err
 }
 
 // Commit implements search.Writer: changed records are written, and are there
@@ -244,7 +253,7 @@ func (e *Engine) batch(ctx context.Context, ops []client.BatchOperation) (task i
 // the service.
 func (w *writer) Commit(ctx context.Context) error {
 	if err := w.turn.wait(ctx); err != nil {
-		return unavailable(err)
+		return unwritable(err)
 	}
 	defer w.turn.release()
 	if w.isDone {
@@ -255,19 +264,19 @@ func (w *writer) Commit(ctx context.Context) error {
 	}
 	for len(w.tasks) > 0 {
 		if err := w.e.await(ctx, w.tasks[0]); err != nil {
-			return unavailable(err)
+			return unwritable(err)
 		}
 		w.tasks = w.tasks[1:]
 	}
 	stale, err := w.stale(ctx)
 	if err != nil {
-		return unavailable(err)
+		return unwritable(err)
 	}
 	if err := w.check(ctx); err != nil {
 		return err
 	}
 	if err := w.remove(ctx, stale); err != nil {
-		return unavailable(err)
+		return unwritable(err)
 	}
 	w.end()
 	return nil
