@@ -33,24 +33,34 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (store.St
 	if c.DatabaseURL == "" {
 		return sqlite.Open(ctx, databaseFile(c.DataDir), log)
 	}
+	var s *postgres.Store
+	err := untilThere(ctx, c, log, func() (err error) {
+		s, err = postgres.Open(ctx, c.DatabaseURL, log)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// untilThere calls use, which needs a PostgreSQL, again and again while that is
+// not there, for a while.
+func untilThere(ctx context.Context, c config.Config, log *slog.Logger, use func() error) error {
 	ticker := time.NewTicker(databaseLook)
 	defer ticker.Stop()
-	began, w := time.Now(), waiting{}
-	for {
-		s, err := postgres.Open(ctx, c.DatabaseURL, log)
-		if err == nil {
-			return s, nil
-		}
+	for began, w := time.Now(), (waiting{}); ; {
+		err := use()
 		if codesage.KindOf(err) != codesage.KindUnavailable {
-			return nil, err
+			return err
 		}
 		w.tell(log, "waiting for the database", "host", postgres.Host(c.DatabaseURL), "reason", err, "err", errors.Unwrap(err))
 		if time.Since(began) > databaseWait {
-			return nil, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
@@ -69,11 +79,15 @@ func (w *waiting) tell(log *slog.Logger, message string, args ...any) {
 	}
 }
 
-// migrate brings the schema up to date. SQLite does so when it is opened, so
-// that its versions are not told.
+// migrate brings the schema up to date. It waits for a PostgreSQL as openStore
+// does. SQLite does so when it is opened, so that its versions are not told.
 func (s setup) migrate(ctx context.Context) (from, to int64, err error) {
 	if s.config.DatabaseURL != "" {
-		return postgres.Migrate(ctx, s.config.DatabaseURL, s.log)
+		err = untilThere(ctx, s.config, s.log, func() (err error) {
+			from, to, err = postgres.Migrate(ctx, s.config.DatabaseURL, s.log)
+			return err
+		})
+		return from, to, err
 	}
 	dir, err := openDataDir(s.config.DataDir, lockAlone)
 	if err != nil {
