@@ -66,8 +66,9 @@ func serve(ctx context.Context, t terminal) error {
 
 // setup is the configuration of a server command that begins.
 type setup struct {
-	config config.Config
-	log    *slog.Logger
+	config     config.Config
+	log        *slog.Logger
+	needsRedis bool // the command can do nothing without, and waits
 }
 
 // readSetup reads the configuration and says in the log what it holds.
@@ -84,7 +85,7 @@ func readSetup(t terminal) (setup, error) {
 	for _, doubt := range c.Doubts() {
 		log.Warn(doubt)
 	}
-	return setup{c, log}, nil
+	return setup{config: c, log: log}, nil
 }
 
 // open takes the data folder and opens all parts. The caller closes them.
@@ -109,13 +110,28 @@ func (s setup) open(ctx context.Context) (*parts, error) {
 	if s.config.RedisURL == "" {
 		return p, nil
 	}
-	stop, err := p.watchFolder(ctx)
-	if err != nil {
+	if err := p.watchFolder(ctx, s); err != nil {
 		p.close()
 		return nil, err
 	}
-	p.closers = append(p.closers, func() error { stop(); return nil })
 	return p, nil
+}
+
+// watchFolder compares the data folder with that of the others, now and until
+// the parts are closed.
+func (p *parts) watchFolder(ctx context.Context, s setup) error {
+	p.folder = p.sharedFolder()
+	if s.needsRedis {
+		if err := p.folder.waitForRedis(ctx); err != nil {
+			return err
+		}
+	}
+	stop, err := p.folder.watch(ctx)
+	if err != nil {
+		return err
+	}
+	p.closers = append(p.closers, func() error { stop(); return nil })
+	return nil
 }
 
 // listen takes the configured address.
@@ -172,6 +188,10 @@ func (p *parts) handler(closing <-chan struct{}) http.Handler {
 	if engine == nil {
 		engine = noSearch{}
 	}
+	checks := map[string]func(context.Context) error{"queue": p.queue.Ping}
+	if p.folder != nil {
+		checks["data folder"] = p.folder.ready
+	}
 	return p.newAPI(api.Deps{
 		Store:    p.store,
 		Catalog:  p.catalog,
@@ -189,7 +209,7 @@ func (p *parts) handler(closing <-chan struct{}) http.Handler {
 		Limits:   limits,
 		Folders:  len(localRoots(c)) > 0,
 		Redis:    p.redis,
-		Checks:   map[string]func(context.Context) error{"queue": p.queue.Ping},
+		Checks:   checks,
 		Webhooks: p.webhooks(),
 		Closing:  closing,
 		Log:      p.log,

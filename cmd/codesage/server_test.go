@@ -63,6 +63,7 @@ type server struct {
 	api    *client.Client
 	cmd    *exec.Cmd
 	log    *buffer
+	said   chan string // that a process of a team is ready
 	exited chan struct{}
 }
 

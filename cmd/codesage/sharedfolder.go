@@ -9,20 +9,24 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"codesage"
+	"codesage/queue"
 )
 
 // How long Redis remembers the folder after the last process has told it, how
 // often each tells it, and how long one that starts waits for another folder's
-// processes to end.
+// processes to end. One that has waited for Redis lets those that work already
+// tell it of their folder first.
 const (
 	folderLife = 10 * time.Second
 	folderBeat = 2 * time.Second
 	folderWait = folderLife + 2*folderBeat
+	folderTurn = 2 * folderBeat
 )
 
 // folderKey is where Redis has the token of the folder in use.
@@ -38,21 +42,35 @@ var errOtherFolder = codesage.Errorf(codesage.KindConflict,
 // removed or brought back in between.
 type sharedFolder struct {
 	redis redis.UniversalClient
+	host  string // where Redis is, for the log
 	dir   string // below the data folder
 	log   *slog.Logger
 
-	life, beat, wait time.Duration
+	life, beat, wait, turn time.Duration
+
+	differs atomic.Bool // whether others used another folder when that was last looked at
 }
 
-// watchFolder checks the folder now and again until ctx ends. The error, after a
-// while of waiting, is KindConflict when other processes use another one. The
-// returned function stops it.
-func (p *parts) watchFolder(ctx context.Context) (stop func(), err error) {
-	f := sharedFolder{p.redis, filepath.Join(p.config.DataDir, "shared"), p.log, folderLife, folderBeat, folderWait}
-	return f.watch(ctx)
+// sharedFolder returns what watches this process's data folder.
+func (p *parts) sharedFolder() *sharedFolder {
+	return &sharedFolder{
+		redis: p.redis, host: queue.Host(p.config.RedisURL), dir: filepath.Join(p.config.DataDir, "shared"), log: p.log,
+		life: folderLife, beat: folderBeat, wait: folderWait, turn: folderTurn,
+	}
 }
 
-func (f sharedFolder) watch(ctx context.Context) (stop func(), err error) {
+// ready fails while other processes are known to use another folder.
+func (f *sharedFolder) ready(context.Context) error {
+	if f.differs.Load() {
+		return errOtherFolder
+	}
+	return nil
+}
+
+// watch checks the folder now and again until ctx ends. The error, after a while
+// of waiting, is KindConflict when other processes use another one. The returned
+// function stops it.
+func (f *sharedFolder) watch(ctx context.Context) (stop func(), err error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("write into the data folder: %w", err)
 	}
@@ -68,8 +86,55 @@ func (f sharedFolder) watch(ctx context.Context) (stop func(), err error) {
 	}, nil
 }
 
+// waitForRedis returns once Redis answers, for who can do nothing without. The
+// error is KindInvalid when Redis refuses.
+func (f *sharedFolder) waitForRedis(ctx context.Context) error {
+	ticker := time.NewTicker(f.beat / 4)
+	defer ticker.Stop()
+	for w := (waiting{}); ; {
+		err := f.ask(ctx)
+		switch {
+		case err == nil && w.told.IsZero():
+			return nil
+		case err == nil:
+			return f.yield(ctx)
+		case codesage.KindOf(err) == codesage.KindInvalid:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		w.tell(f.log, "waiting for Redis", "host", f.host, "err", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// ask asks Redis for a sign of life. The driver does not see that ctx is
+// cancelled, so it has a time-out too.
+func (f *sharedFolder) ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, f.beat)
+	defer cancel()
+	if err := queue.CheckAccess(ctx, f.redis); err != nil {
+		return err
+	}
+	return f.redis.Ping(ctx).Err()
+}
+
+// yield waits until those that work already have told Redis of their folder.
+func (f *sharedFolder) yield(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(f.turn):
+		return nil
+	}
+}
+
 // waitForOthers returns once the folder is the others', or they have ended.
-func (f sharedFolder) waitForOthers(ctx context.Context) error {
+func (f *sharedFolder) waitForOthers(ctx context.Context) error {
 	ticker := time.NewTicker(f.beat / 4)
 	defer ticker.Stop()
 	for began, told := time.Now(), false; ; told = true {
@@ -91,8 +156,9 @@ func (f sharedFolder) waitForOthers(ctx context.Context) error {
 	}
 }
 
-// repeat checks until ctx ends, and tells what is wrong once a minute.
-func (f sharedFolder) repeat(ctx context.Context) {
+// repeat checks until ctx ends, notes what it finds, and tells what is wrong once
+// a minute.
+func (f *sharedFolder) repeat(ctx context.Context) {
 	ticker := time.NewTicker(f.beat)
 	defer ticker.Stop()
 	var next time.Time
@@ -101,7 +167,12 @@ func (f sharedFolder) repeat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			if err := f.check(ctx); errors.Is(err, errOtherFolder) && now.After(next) {
+			err := f.check(ctx)
+			differs := errors.Is(err, errOtherFolder)
+			if differs || err == nil { // else Redis is away, and nothing is known
+				f.differs.Store(differs)
+			}
+			if differs && now.After(next) {
 				f.log.Error("compare the data folders", "err", err)
 				next = now.Add(time.Minute)
 			}
@@ -112,7 +183,7 @@ func (f sharedFolder) repeat(ctx context.Context) {
 // check compares this folder with the others', or makes it theirs. Only
 // errOtherFolder says that they differ; other faults are those of Redis and of
 // the disk, which are told elsewhere.
-func (f sharedFolder) check(ctx context.Context) error {
+func (f *sharedFolder) check(ctx context.Context) error {
 	token, err := f.redis.Get(ctx, folderKey).Result()
 	if errors.Is(err, redis.Nil) {
 		token, err = f.claim(ctx)
@@ -131,7 +202,7 @@ func (f sharedFolder) check(ctx context.Context) error {
 
 // claim makes this folder the one in use, unless another process is faster, and
 // returns the token of the one that is. Tokens of earlier days go.
-func (f sharedFolder) claim(ctx context.Context) (token string, err error) {
+func (f *sharedFolder) claim(ctx context.Context) (token string, err error) {
 	token = rand.Text()
 	path := filepath.Join(f.dir, token)
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

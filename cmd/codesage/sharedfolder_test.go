@@ -1,23 +1,27 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"codesage"
 	"codesage/queue"
 	"codesage/queue/redistest"
 )
 
 // newFolders returns what n processes see of their folders, over one Redis.
-func newFolders(t *testing.T, server *redistest.Server, dirs ...string) []sharedFolder {
+func newFolders(t *testing.T, server *redistest.Server, dirs ...string) []*sharedFolder {
 	t.Helper()
-	folders := make([]sharedFolder, len(dirs))
+	folders := make([]*sharedFolder, len(dirs))
 	for i, dir := range dirs {
 		rdb, err := queue.Connect(server.URL, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -27,7 +31,10 @@ func newFolders(t *testing.T, server *redistest.Server, dirs ...string) []shared
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		folders[i] = sharedFolder{rdb, dir, slog.New(slog.DiscardHandler), time.Minute, 20 * time.Millisecond, 100 * time.Millisecond}
+		folders[i] = &sharedFolder{
+			redis: rdb, dir: dir, log: slog.New(slog.DiscardHandler),
+			life: time.Minute, beat: 20 * time.Millisecond, wait: 100 * time.Millisecond, turn: 40 * time.Millisecond,
+		}
 	}
 	return folders
 }
@@ -113,4 +120,104 @@ func TestAWorkerWithAnotherDataFolderDoesNotStart(t *testing.T) {
 	api.stop()
 	x.env = other
 	x.start("worker").stop() // the other's folder is the team's once nobody uses the first
+}
+
+// A worker does not begin before it has compared its folder, and who works
+// already is in the right one.
+func TestAWorkerThatWaitedForRedisComparesItsDataFolder(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	api := x.start("api")
+	x.redis.Crash(t)
+	same := x.launch("worker")
+	env := x.env
+	x.env = append(env[:len(env):len(env)], "CODESAGE_DATA_DIR="+filepath.Join(t.TempDir(), "other"))
+	other := x.launch("worker")
+	x.env = env
+	for _, w := range []*server{same, other} {
+		w.eventually("it says what it waits for", func() bool { return strings.Contains(w.log.text(), "waiting for Redis") })
+	}
+	x.redis.Restart(t)
+	same.awaitReady()
+	if code, text := other.exitCode(), other.log.text(); code != exitFailed || !strings.Contains(text, "do not share CODESAGE_DATA_DIR") {
+		t.Errorf("code %d\n%s", code, text)
+	}
+	if parts := api.readyParts(); parts["data folder"] != "ok" {
+		t.Errorf("the API that was there is not ready: %v", parts)
+	}
+	same.stop()
+	api.stop()
+}
+
+func TestAWorkerThatWaitsForRedisEndsWhenItIsTold(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	x.redis.Crash(t)
+	w := x.launch("worker")
+	w.eventually("it says what it waits for", func() bool { return strings.Contains(w.log.text(), "waiting for Redis") })
+	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code, text := w.exitCode(), w.log.text(); code != exitFailed || !strings.Contains(text, "codesage: interrupted") || strings.Contains(text, "panic") {
+		t.Errorf("code %d\n%s", code, text)
+	}
+}
+
+func TestARedisThatRefusesIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartPrivate(t)
+	server.URL = strings.Replace(server.URL, ":secret@", ":hunter2@", 1)
+	f := newFolders(t, server, t.TempDir())[0]
+	f.beat = time.Minute // one question, which has time for its answer
+	if err := f.waitForRedis(t.Context()); codesage.KindOf(err) != codesage.KindInvalid || !strings.Contains(err.Error(), "REDIS_URL") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An API serves without Redis, and so may find out late that its folder is not
+// the others'.
+func TestAnAPIInAnotherDataFolderIsNotReady(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	x.redis.Crash(t)
+	api := x.start("api")
+	if parts := api.readyParts(); parts["data folder"] != "ok" || parts["queue"] == "ok" {
+		t.Errorf("without Redis: %v", parts)
+	}
+	x.redis.Restart(t)
+	rdb, err := queue.Connect(x.redis.URL, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rdb.Close() })
+	if err := rdb.Set(t.Context(), folderKey, "another", time.Hour).Err(); err != nil {
+		t.Fatal(err)
+	}
+	api.eventually("it is not ready", func() bool {
+		parts := api.readyParts()
+		return parts["data folder"] == "unavailable" && parts["store"] == "ok" && parts["queue"] == "ok"
+	})
+	if !strings.Contains(api.log.text(), "do not share CODESAGE_DATA_DIR") {
+		t.Errorf("the log:\n%s", api.log.text())
+	}
+	if err := rdb.Del(t.Context(), folderKey).Err(); err != nil { // the others have ended
+		t.Fatal(err)
+	}
+	api.eventually("it is ready again", func() bool { return api.readyParts()["data folder"] == "ok" })
+	api.stop()
+}
+
+// readyParts is what /readyz says of the parts.
+func (s *server) readyParts() map[string]string {
+	s.t.Helper()
+	res, err := http.Get(s.url + "/readyz")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var answer struct{ Parts map[string]string }
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		s.t.Fatal(err)
+	}
+	return answer.Parts
 }

@@ -56,6 +56,7 @@ func work(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
+	s.needsRedis = true
 	p, err := s.open(ctx)
 	if err != nil {
 		return err

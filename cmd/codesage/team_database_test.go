@@ -112,6 +112,22 @@ func TestAStartWaitsForServicesAndSaysWhich(t *testing.T) {
 	}
 }
 
+func TestMigrateWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.StartPrivate(t)
+	x := &team{t: t, env: settings{"DATABASE_URL=" + server.Database(t)}}
+	server.Crash(t)
+	migrate := x.launch("migrate")
+	migrate.eventually("it says what it waits for", func() bool { return strings.Contains(migrate.log.text(), "waiting for the database") })
+	server.Restart(t)
+	if code := migrate.exitCode(); code != exitOK {
+		t.Errorf("code %d\n%s", code, migrate.log.text())
+	}
+	if out := (command{args: []string{"migrate"}, env: x.env}).run(t); !strings.Contains(out.stdout, "is up to date") {
+		t.Errorf("the schema is not there: %s%s", out.stdout, out.stderr)
+	}
+}
+
 // A database that is frozen keeps its connections and answers nothing, which no
 // driver tells from one that is slow.
 func TestRequestsEndThoughTheDatabaseIsFrozen(t *testing.T) {

@@ -96,7 +96,7 @@ func TestRepositoriesAreAddedWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
 	x := newTeam(t)
 	x.redis.Crash(t)
-	api, worker := x.start("api"), x.start("worker")
+	api, worker := x.start("api"), x.launch("worker")
 	folder := t.TempDir()
 	newTree(4, 20, 1).write(t, folder)
 	began := time.Now()

@@ -51,8 +51,16 @@ func newTeam(t testing.TB, env ...string) *team {
 // An API has a url and a client.
 func (x *team) start(role string) *server {
 	x.t.Helper()
+	s := x.launch(role)
+	s.awaitReady()
+	return s
+}
+
+// launch starts a process and does not wait for it.
+func (x *team) launch(role string) *server {
+	x.t.Helper()
 	home := x.t.TempDir()
-	s := &server{t: x.t, binary: program(x.t), env: x.env, log: &buffer{}, exited: make(chan struct{})}
+	s := &server{t: x.t, binary: program(x.t), env: x.env, log: &buffer{}, exited: make(chan struct{}), said: make(chan string, 1)}
 	s.cmd = exec.Command(s.binary, role)
 	s.cmd.Dir, s.cmd.Env, s.cmd.Stderr = home, environ(home, x.env...), s.log
 	out, in, err := os.Pipe()
@@ -73,27 +81,43 @@ func (x *team) start(role string) *server {
 		<-s.exited
 		_ = out.Close()
 	})
-	said := make(chan string, 1)
 	go func() {
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			if strings.Contains(lines.Text(), "is ready") {
-				said <- lines.Text()
+				s.said <- lines.Text()
 			}
 		}
 	}()
+	return s
+}
+
+// awaitReady waits until a process of a team is ready.
+func (s *server) awaitReady() {
+	s.t.Helper()
 	select {
-	case line := <-said:
+	case line := <-s.said:
 		if _, s.url, _ = strings.Cut(line, "is ready at "); s.url == "" {
-			return s
+			return
 		}
 	case <-s.exited:
-		x.t.Fatalf("codesage %s ended:\n%s", role, s.log.text())
+		s.t.Fatalf("%s ended:\n%s", s.cmd, s.log.text())
 	case <-time.After(patience):
-		x.t.Fatalf("codesage %s did not get ready:\n%s", role, s.log.text())
+		s.t.Fatalf("%s did not get ready:\n%s", s.cmd, s.log.text())
 	}
+	var err error
 	if s.api, err = client.New(client.Config{BaseURL: s.url}); err != nil {
-		x.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	return s
+}
+
+// exitCode waits until a process ends by itself.
+func (s *server) exitCode() int {
+	s.t.Helper()
+	select {
+	case <-s.exited:
+	case <-time.After(patience):
+		s.t.Fatalf("%s did not end:\n%s", s.cmd, s.log.text())
+	}
+	return s.cmd.ProcessState.ExitCode()
 }

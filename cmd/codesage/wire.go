@@ -48,6 +48,7 @@ type parts struct {
 	pipeline *pipeline.Pipeline
 	catalog  *catalog.Catalog
 	hosts    gitHosts
+	folder   *sharedFolder // nil with the in-process Redis
 
 	metrics    *metrics.Set
 	tracer     *trace.Tracer // nil = no traces
