@@ -23,7 +23,9 @@ func (s *server) openAPI(c *gin.Context) { c.Data(http.StatusOK, "application/js
 
 // docs is a page that shows the description. It loads nothing from elsewhere.
 func (s *server) docs(c *gin.Context) {
-	c.Header("Content-Security-Policy", "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; script-src '"+scriptHash(docsPage)+"'")
+	c.Header("Content-Security-Policy", "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; script-src '"+scriptHash(docsPage)+"'; "+
+		"form-action 'none'; frame-ancestors 'none'; base-uri 'none'")
+	c.Header("X-Frame-Options", "DENY")
 	c.Data(http.StatusOK, "text/html; charset=utf-8", docsPage)
 }
 

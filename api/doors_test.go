@@ -92,8 +92,8 @@ func TestDocsLoadNothingFromElsewhere(t *testing.T) {
 	if got.status != 200 || regexp.MustCompile(`(?i)(src|href)="?https?:|@import|//cdn`).MatchString(got.body) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	if csp := got.header.Get("Content-Security-Policy"); !strings.Contains(csp, scriptHash(docsPage)) {
-		t.Errorf("policy %q", csp)
+	if csp := got.header.Get("Content-Security-Policy"); !strings.Contains(csp, scriptHash(docsPage)) || !strings.Contains(csp, "frame-ancestors 'none'") || got.header.Get("X-Frame-Options") != "DENY" {
+		t.Errorf("policy %q, frames %q", csp, got.header.Get("X-Frame-Options"))
 	}
 }
 
