@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -129,6 +130,60 @@ func TestABrowserCatchesUp(t *testing.T) {
 	}
 }
 
+// A page that the server refuses to show again says that it may be old, and is
+// asked for until it is there.
+func TestABrowserTriesAgainWhenRefused(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.Start(t)
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			e := newEnv(t, nil)
+			e.addRepository("octo/one")
+			e.addRepository("octo/two")
+			var refuse atomic.Bool
+			var refused atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if refuse.Load() && r.URL.Path == "/" {
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(status)
+					refused.Add(1)
+					return
+				}
+				e.routes.ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			tab := browser.Tab(t)
+			tab.Expects("Failed to load resource")
+			tab.Open(server.URL + "/")
+			tab.Until("events come", `events.readyState === EventSource.OPEN`)
+			refuse.Store(true)
+			if got := e.ask("DELETE", "/api/v1/repositories/2", ""); got.status != 204 {
+				t.Fatal(got)
+			}
+			tab.Until("the page says so", `!document.getElementById("offline").hidden`)
+			if !tab.Holds(`events.readyState === EventSource.OPEN`) || refused.Load() == 0 {
+				t.Error("it is not the page that was refused")
+			}
+			refuse.Store(false)
+			tab.Until("one row is left", `document.querySelectorAll("[data-repository]").length === 1`)
+			tab.Until("all is well again", `document.getElementById("offline").hidden`)
+		})
+	}
+}
+
+// A filter that matches nothing takes in what comes to match.
+func TestABrowserFindsWhatTheFilterLetsThroughLater(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, nil)
+	e.addRepository("octo/one")
+	tab := browsertest.Start(t).Tab(t)
+	tab.Open(e.url + "/?filter=two")
+	tab.Until("there is none", `document.getElementById("live").innerText.includes("No repository matches") && events.readyState === EventSource.OPEN`)
+	e.addRepository("octo/two")
+	tab.Until("there is one", `document.querySelectorAll("[data-repository]").length === 1`)
+}
+
 // Browsers keep the log-in from links of other sites; the page of the log-in then
 // goes on by itself.
 func TestABrowserComesFromAnotherSite(t *testing.T) {
@@ -227,7 +282,7 @@ func TestABrowserFindsNoBarriers(t *testing.T) {
 	tab.Until("the log-in leads on", `location.pathname === "/"`)
 	tab.Keys("\t")
 	tab.Until("the first key leads to the content", `document.activeElement.className === "skip"`)
-	for _, v := range []browsertest.View{{Width: 1280, Height: 800}, {Width: 1280, Height: 800, Dark: true}, {Width: 320, Height: 640}} {
+	for _, v := range []browsertest.View{{Width: 1280, Height: 800}, {Width: 1280, Height: 800, Dark: true}, {Width: 320, Height: 640}, {Width: 780, Height: 800}, {Width: 1025, Height: 800}} {
 		tab.Look(v)
 		for _, path := range []string{"/", "/?filter=nothing", "/repositories/1", "/repositories/2", "/repositories/1/delete", "/search", "/search?q=x", "/search?q=x&language=klingon", "/nowhere", "/login?to=/nowhere"} {
 			tab.Open(e.url + path)

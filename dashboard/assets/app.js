@@ -10,34 +10,44 @@ const byID = id => document.getElementById(id);
 // page is read again, so that the server alone says how things look.
 
 const live = byID("live");
-const pause = 2000; // between two readings of the page, which count to a rate limit
-const again = 10000; // until the next try when the server refuses events
-let events, phases, reading, wanted;
+const pause = 5000; // between two readings of the page, which count to a rate limit that others share
+const longest = 60000; // until the next try when the server refuses the page
+const again = 10000; // and when it refuses events
+const elsewhere = new Map(); // the versions of repositories that the page does not show
+let events, retry, phases, reading, wanted;
+let lost = false, stale = false; // there are no events; the page could not be read
 
 function listen() {
+  clearTimeout(retry);
   events = new EventSource(live.dataset.events);
   events.addEventListener("run", e => showRun(JSON.parse(e.data)));
   events.addEventListener("removed", redraw);
   events.addEventListener("open", () => {
-    if (!byID("offline").hidden) redraw(); // what happened meanwhile
-    byID("offline").hidden = true;
+    if (lost) redraw(); // what happened meanwhile
+    lost = false;
+    warn();
   });
   events.addEventListener("error", () => {
-    byID("offline").hidden = false;
+    lost = true;
+    warn();
     if (events.readyState !== EventSource.CLOSED) return; // the browser connects again by itself
-    events.close();
-    setTimeout(() => { redraw(); if (!document.hidden) listen(); }, again);
+    retry = setTimeout(() => { redraw(); listen(); }, again);
   });
 }
+
+// warn says whether the page may be behind.
+function warn() { byID("offline").hidden = !lost && !stale; }
 
 function showRun(run) {
   if (!run) return;
   const at = live.querySelector(`[data-repository="${run.repository_id}"]`);
-  if (!at) {
-    if ("whole" in live.dataset) redraw(); // one that is new
+  const version = `${run.id} ${run.status}`;
+  if (!at) { // one that is new, or that may come to match the filter
+    if (elsewhere.get(run.repository_id) !== version) redraw();
+    elsewhere.set(run.repository_id, version);
     return;
   }
-  if (at.dataset.version !== `${run.id} ${run.status}`) redraw();
+  if (at.dataset.version !== version) redraw();
   const bar = at.querySelector("progress");
   if (!bar) return;
   const done = run.phase === "text" ? run.text_files : run.processed_files;
@@ -49,25 +59,33 @@ function showRun(run) {
   }
 }
 
+// redraw reads the page again, soon, and until the server answers; what is asked
+// for meanwhile is one reading more. A page that nobody sees waits to be seen.
 async function redraw() {
   wanted = true;
   if (reading) return;
   reading = true;
-  while (wanted) {
+  while (wanted && !document.hidden) {
     wanted = false;
-    await readPage().catch(() => { byID("offline").hidden = false; });
-    await new Promise(done => setTimeout(done, pause));
+    const refused = await readPage().catch(() => pause);
+    stale = refused > 0;
+    wanted ||= stale;
+    warn();
+    const wait = stale ? Math.min(Math.max(refused, pause), longest) + Math.random() * pause : pause; // not all pages try at once
+    await new Promise(done => setTimeout(done, wait));
   }
   reading = false;
 }
 
+// readPage shows the page as it is now, and returns 0; or it returns for how many
+// milliseconds the server, which refused, is to be left alone.
 async function readPage() {
   const answer = await fetch(live.dataset.page, { headers: { Accept: "text/html" } });
   if (answer.redirected || answer.status === 404) { // the log-in is over, or the repository gone
     location.assign(live.dataset.page);
-    return;
+    return 0;
   }
-  if (!answer.ok) return;
+  if (!answer.ok) return 1000 * (Number(answer.headers.get("Retry-After")) || 5);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const next = page.getElementById("live");
   announce(next);
@@ -76,6 +94,7 @@ async function readPage() {
   live.replaceChildren(...next.childNodes);
   dress();
   if (focused && byID(focused)) byID(focused).focus({ preventScroll: true });
+  return 0;
 }
 
 // announce tells a screen reader which runs have ended, and how.
@@ -116,6 +135,7 @@ if (live) {
   phases = JSON.parse(live.dataset.phases);
   listen();
   document.addEventListener("visibilitychange", () => { // a hidden page takes no connection
+    clearTimeout(retry);
     events.close();
     if (!document.hidden) {
       redraw();
