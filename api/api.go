@@ -43,6 +43,10 @@ type Deps struct {
 	// a bad one is refused at once. Nil = patterns are not checked.
 	Glob func(pattern string) (match func(path string) bool, err error)
 
+	// Redact takes what could be a user or a password out of a git URL that was
+	// refused, so that the dashboard's form can show it again. Nil = it does not.
+	Redact func(url string) string
+
 	Name    string // MCP_SERVER_NAME; empty = codesage
 	Version string // MCP_SERVER_VERSION; empty = 1.0.0
 
@@ -152,7 +156,7 @@ func New(d Deps) http.Handler {
 	s.sets = newToolsets(d.Toolsets)
 	s.mcp = s.newMCP()
 	s.hub = newHub(d, pollInterval)
-	s.pages, s.sessions = dashboard.New(), newSessions(d.Access, d.Now)
+	s.pages, s.sessions = dashboard.New(tools.OneLine), newSessions(d.Access, d.Now)
 	gin.SetMode(gin.ReleaseMode)
 	return s.routes()
 }

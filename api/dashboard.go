@@ -110,8 +110,14 @@ func (s *server) showRepository(c *gin.Context) {
 	}
 	page := dashboard.NewRepository(repo)
 	page.Runs = dashboard.NewRuns(runs)
-	page.SkipAfter = strings.ToValidUTF8(c.Query("after"), "\ufffd")
-	page.Skips, page.SkipTotal, page.SkipNext, err = s.skips(ctx, repo, page.SkipAfter, skipRows)
+	var after string
+	for _, path := range c.QueryArray("after") {
+		if path != "" {
+			after = strings.ToValidUTF8(path, "\ufffd")
+			page.SkipTrail = append(page.SkipTrail, after)
+		}
+	}
+	page.Skips, page.SkipTotal, page.SkipNext, err = s.skips(ctx, repo, after, skipRows)
 	if err != nil {
 		s.fail(c, err)
 		return

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/base64"
@@ -68,6 +69,7 @@ func (s *server) submitRepository(c *gin.Context) {
 	}
 	repo, err := s.Catalog.Add(c.Request.Context(), args.String("url"), args.String("branch"), "")
 	if err != nil {
+		form.There = repo
 		s.failForm(c, form, err, "url", "branch")
 		return
 	}
@@ -83,11 +85,13 @@ func (s *server) submitFolder(c *gin.Context) {
 		return
 	}
 	repo, faults, err := s.indexFolder(c.Request.Context(), args)
+	form.There = repo
 	switch {
 	case faults != nil:
 		s.refuseForm(c, form, http.StatusUnprocessableEntity, faults)
 	case codesage.KindOf(err) == codesage.KindExists:
-		s.failForm(c, form, err, "session")
+		s.failForm(c, form, codesage.Errorf(codesage.KindExists,
+			"session '%s' is %s already; choose another session id, or reprocess it on its page:", repo.Session, tools.OneLine(cmp.Or(repo.URL, repo.Path))), "session")
 	case err != nil:
 		s.failForm(c, form, err, "path", "session")
 	default:
@@ -122,7 +126,7 @@ func (s *server) failForm(c *gin.Context, form dashboard.AddForm, err error, fie
 		}
 	}
 	form.Errors = map[string]string{at: detail}
-	s.repositoriesPage(c, status, form)
+	s.formAgain(c, status, form)
 }
 
 // refuseForm shows the form again with the faults at their fields.
@@ -133,12 +137,23 @@ func (s *server) refuseForm(c *gin.Context, form dashboard.AddForm, status int, 
 			form.Errors[fmt.Sprint(f.Loc[0])] = f.Msg
 		}
 	}
+	s.formAgain(c, status, form)
+}
+
+// formAgain shows a form that was refused. A URL comes back without what could be
+// a password in it.
+func (s *server) formAgain(c *gin.Context, status int, form dashboard.AddForm) {
+	if s.Redact == nil {
+		form.URL = ""
+	} else {
+		form.URL = s.Redact(form.URL)
+	}
 	s.repositoriesPage(c, status, form)
 }
 
-// added goes back to the list, to the row of a repository.
+// added goes on to the page of a repository.
 func added(c *gin.Context, repo codesage.Repository) {
-	c.Redirect(http.StatusSeeOther, "/#repository-"+formatID(repo.ID))
+	c.Redirect(http.StatusSeeOther, "/repositories/"+formatID(repo.ID))
 }
 
 // submitReprocess starts a run.

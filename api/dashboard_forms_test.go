@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
+
+	"codesage/pipeline/source/git"
 )
 
 // What the read key may not do over the API it may not do with a form either.
@@ -89,7 +91,7 @@ func TestFormsOfOtherPagesAreRefused(t *testing.T) {
 // was typed.
 func TestFormsSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, func(d *Deps) { d.Folders = true })
+	e := newEnv(t, func(d *Deps) { d.Folders, d.Redact = true, git.Redact })
 	e.addRepository("octo/demo")
 	v := e.visitor()
 	if got := v.post("/folders", "path", "/src/app", "session", "app"); got.status != 303 {
@@ -102,7 +104,7 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 	}{
 		{"/repositories", "", "", 422, "url", "Field required"},
 		{"/repositories", "http://x/<b>", "", 400, "url", "Invalid repository URL (only https is supported): http://x/&lt;b&gt;"},
-		{"/repositories", "https://github.com/octo/demo", "", 409, "url", "octo/demo is already added as repository 1."},
+		{"/repositories", "https://github.com/octo/demo", "", 409, "url", "octo/demo is already added as repository 1.</span> <a href=\"/repositories/1\"><bdi>octo/demo</bdi></a>"},
 		{"/repositories", "https://github.com/octo/gone", "", 404, "url", "GitHub repository octo/gone was not found."},
 		{"/repositories", "https://github.com/octo/down", "", 503, "url", "Could not reach GitHub; try again."},
 		{"/repositories", "https://github.com/octo/slow", "", 504, "url", "GitHub did not respond in time; try again."},
@@ -112,7 +114,7 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		{"/folders", "relative", "x", 422, "path", "Path must be absolute"},
 		{"/folders", "/forbidden", "x", 403, "path", "/forbidden is outside CODESAGE_LOCAL_ROOTS"},
 		{"/folders", "/src", "-x", 422, "session", "Session must start with alphanumeric character"},
-		{"/folders", "/src/other", "app", 409, "session", "session &#39;app&#39; exists for /src/app"},
+		{"/folders", "/src/other", "app", 409, "session", "session &#39;app&#39; is /src/app already; choose another session id, or reprocess it on its page:</span> <a href=\"/repositories/2\"><bdi>app</bdi></a>"},
 		{"/folders", "/src/app", "app", 409, "path", "Indexing already in progress for session &#39;app&#39;"},
 	} {
 		names := map[string][]string{"/repositories": {"url", "branch"}, "/folders": {"path", "session"}}[tc.path]
@@ -125,6 +127,41 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		if kept := fmt.Sprintf(`name="%s" type="text"`, names[0]); !strings.Contains(got.body, kept) || tc.a != "" && !strings.Contains(got.body, `value="`+strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(tc.a)+`"`) {
 			t.Errorf("%s %q: what was typed is gone", tc.path, tc.a)
 		}
+	}
+}
+
+// A refused URL comes back without the password that was in it.
+func TestFormsDoNotShowPasswords(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		redact func(string) string
+		want   string
+	}{"shown": {git.Redact, `value="https://code.example.com/octo/demo"`}, "not shown": {nil, `value=""`}} {
+		e := newEnv(t, func(d *Deps) { d.Redact = tc.redact })
+		for _, branch := range []string{"", strings.Repeat("b", 101)} {
+			got := e.visitor().post("/repositories", "url", "https://u:secretpw@code.example.com/octo/demo", "branch", branch)
+			field, _, _ := strings.Cut(got.body[strings.Index(got.body, `<input id="url"`):], "<span")
+			if got.status < 400 || strings.Contains(field, "secretpw") || !strings.Contains(field, tc.want) {
+				t.Errorf("%s: %d %s", name, got.status, field)
+			}
+		}
+	}
+}
+
+// A session that is there already leads to its page: the form has no force.
+func TestFolderFormOfASessionThatIsThere(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, func(d *Deps) { d.Folders = true })
+	v := e.visitor()
+	if got := v.post("/folders", "path", "/src/app", "session", "app"); got.status != 303 || got.header.Get("Location") != "/repositories/1" {
+		t.Fatalf("add: %d %s", got.status, got.body)
+	}
+	if _, err := e.store.CancelRun(t.Context(), 1, "Cancelled"); err != nil {
+		t.Fatal(err)
+	}
+	got := v.post("/folders", "path", "/src/app", "session", "app")
+	if got.status != 409 || strings.Contains(got.body, "force") || !strings.Contains(got.body, `reprocess it on its page:</span> <a href="/repositories/1"><bdi>app</bdi></a>`) {
+		t.Errorf("again: %d %s", got.status, got.body)
 	}
 }
 
@@ -161,14 +198,14 @@ func TestFormsChangeRepositories(t *testing.T) {
 	if got := v.get("/repositories/1"); !strings.Contains(got.body, "Refresh failed: Cancelled; serving the index of 3f3f3f3f3f3f") {
 		t.Errorf("the page of a refresh that failed: %s", got.body)
 	}
-	if got := v.get("/repositories/1/delete"); !strings.Contains(got.body, "Delete octo/demo?") {
+	if got := v.get("/repositories/1/delete"); !strings.Contains(got.body, "Delete <bdi>octo/demo</bdi>?") {
 		t.Errorf("question: %s", got.body)
 	}
 	if got := v.post("/repositories/1/delete"); got.status != 303 || got.header.Get("Location") != "/" {
 		t.Errorf("delete: %d", got.status)
 	}
 	for _, path := range []string{"/repositories/1", "/repositories/99999999999999999999", "/repositories/1/delete"} {
-		if got := v.get(path); got.status != 404 || !strings.Contains(got.body, "not found</p>") {
+		if got := v.get(path); got.status != 404 || !strings.Contains(got.body, "not found</bdi></p>") {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 	}

@@ -36,6 +36,10 @@ func (s *server) showSearch(c *gin.Context) {
 			return
 		}
 	}
+	if last := max(page.Pages-1, 0); page.Asked && page.Number > last {
+		c.Redirect(http.StatusSeeOther, page.Link(last))
+		return
+	}
 	s.show(c, http.StatusOK, page)
 }
 

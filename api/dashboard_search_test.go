@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestSearchPage(t *testing.T) {
 	got := v.get("/search?q=start&repository=1&language=go&type=function&page=1")
 	for _, want := range []string{
 		"<title>start – Search – CodeSage</title>", "45 results, page 2 of 3", "src/main.go:3–9", `href="https://github.com/octo/demo/` + strings.Repeat("3f", 20) + `/src/main.go#L3"`,
-		`<a href="/repositories/1">octo/demo</a>`, "Go function: Start", "func Start() {}", `<option value="1" selected>octo/demo</option>`, `<option selected>go</option>`, `<option selected>function</option>`,
+		`<a href="/repositories/1"><bdi>octo/demo</bdi></a>`, "Go function: Start", "func Start() {}", `<option value="1" selected>octo/demo</option>`, `<option selected>go</option>`, `<option selected>function</option>`,
 		`rel="prev" href="/search?language=go&amp;page=0&amp;q=start&amp;repository=1&amp;type=function"`, `rel="next" href="/search?language=go&amp;page=2&amp;`,
 	} {
 		if !strings.Contains(got.body, want) {
@@ -69,6 +70,20 @@ func TestSearchPage(t *testing.T) {
 	} {
 		if got := v.get("/search?" + query); got.status != 200 || !strings.Contains(got.body, want) {
 			t.Errorf("%s: %d, no %s in %s", query, got.status, want, got.body)
+		}
+	}
+	for query, want := range map[string]string{
+		"q=x&page=3": "2",
+		"q=x&page=9223372036854775807&type=function":   "2",
+		"q=x&page=9223372036854775807&language=python": "2",
+	} {
+		got := v.get("/search?" + query)
+		to, err := url.Parse(got.header.Get("Location"))
+		if err != nil || got.status != 303 || to.Path != "/search" || to.Query().Get("page") != want || to.Query().Get("q") != "x" {
+			t.Errorf("beyond the last page, %s: %d to %s", query, got.status, to)
+		}
+		if got := v.get(to.String()); got.status != 200 || strings.Contains(got.body, "After →") {
+			t.Errorf("%s leads to %d %s", query, got.status, got.body)
 		}
 	}
 	engine.err = errors.New("secret of the engine")

@@ -73,16 +73,26 @@ func (v *visitor) get(path string, headers ...string) reply {
 
 // cookie is one that the browser holds.
 func (v *visitor) cookie(name string) string {
+	return v.cookieOf(func(c *http.Cookie) bool { return c.Name == name }).Value
+}
+
+// login is the cookie of the log-in, whatever server it is of.
+func (v *visitor) login() string {
+	return v.cookieOf(func(c *http.Cookie) bool { return strings.HasPrefix(c.Name, loginCookie) }).Value
+}
+
+// cookieOf is the first cookie of that sort; the zero one when there is none.
+func (v *visitor) cookieOf(sort func(*http.Cookie) bool) *http.Cookie {
 	at, err := url.Parse(v.e.url)
 	if err != nil {
 		v.e.t.Fatal(err)
 	}
 	for _, c := range v.client.Jar.Cookies(at) {
-		if c.Name == name {
-			return c.Value
+		if sort(c) {
+			return c
 		}
 	}
-	return ""
+	return &http.Cookie{}
 }
 
 // setCookie gives the browser a cookie.
@@ -117,7 +127,7 @@ func (v *visitor) post(path string, fields ...string) reply {
 func (e *env) loggedIn(key string) *visitor {
 	e.t.Helper()
 	v := e.visitor()
-	if got := v.post("/login", "key", key); got.status != http.StatusSeeOther || v.cookie(loginCookie) == "" {
+	if got := v.post("/login", "key", key); got.status != http.StatusSeeOther || v.login() == "" {
 		e.t.Fatalf("log in: %d %s", got.status, got.body)
 	}
 	return v
@@ -195,13 +205,13 @@ func TestPagesWithoutAKey(t *testing.T) {
 	if got := v.get("/login"); got.status != 303 || got.header.Get("Location") != "/" {
 		t.Errorf("log-in page: %d", got.status)
 	}
-	if got := v.post("/login", "key", "x"); got.status != 303 || v.cookie(loginCookie) != "" {
+	if got := v.post("/login", "key", "x"); got.status != 303 || v.login() != "" {
 		t.Errorf("log in: %d", got.status)
 	}
 	if got := v.do("POST", "/repositories", url.Values{"url": {"https://github.com/octo/demo"}}); got.status != 403 {
 		t.Errorf("without a token: %d", got.status)
 	}
-	if got := v.post("/repositories", "url", "https://github.com/octo/demo"); got.status != 303 || got.header.Get("Location") != "/#repository-1" {
+	if got := v.post("/repositories", "url", "https://github.com/octo/demo"); got.status != 303 || got.header.Get("Location") != "/repositories/1" {
 		t.Errorf("add: %d %s", got.status, got.body)
 	}
 	for _, path := range []string{"/repositories", "/folders"} {
@@ -228,7 +238,7 @@ func TestRepositoryPage(t *testing.T) {
 			t.Errorf("no %s in %s", want, got.body)
 		}
 	}
-	if got := v.get("/repositories/1?after=a.png"); strings.Contains(got.body, "a.png</th>") || !strings.Contains(got.body, "b.png</th>") || !strings.Contains(got.body, `rel="prev" href="/repositories/1#skipped"`) {
+	if got := v.get("/repositories/1?after=a.png"); strings.Contains(got.body, "a.png</bdi></th>") || !strings.Contains(got.body, "b.png</bdi></th>") || !strings.Contains(got.body, `<a href="/repositories/1#skipped">First page</a>`) {
 		t.Errorf("next page: %s", got.body)
 	}
 	if got := v.get("/repositories/1?after=%ff%00"); got.status != 200 || !strings.Contains(got.body, "There are no more") {

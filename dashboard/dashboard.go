@@ -61,13 +61,14 @@ type Frame struct {
 	Monitoring bool // there is a page of the queue
 }
 
-// New returns the pages.
-func New() *Dashboard {
+// New returns the pages. line shows a name or a path of others with what could
+// hide or turn parts of it made visible.
+func New(line func(string) string) *Dashboard {
 	d := &Dashboard{pages: map[string]*template.Template{}, assets: map[string]asset{}, urls: map[string]string{}}
 	for _, f := range entries(assets, "assets") {
 		d.addAsset(f)
 	}
-	layout := template.Must(template.New("layout.html").Funcs(d.funcs()).ParseFS(templates, "templates/layout.html", "templates/parts.html"))
+	layout := template.Must(template.New("layout.html").Funcs(d.funcs(line)).ParseFS(templates, "templates/layout.html", "templates/parts.html"))
 	for _, f := range entries(templates, "templates") {
 		if f != "layout.html" && f != "parts.html" {
 			d.pages[f] = template.Must(template.Must(layout.Clone()).ParseFS(templates, "templates/"+f))
@@ -169,11 +170,12 @@ type part struct {
 	Item any
 }
 
-func (d *Dashboard) funcs() template.FuncMap {
+func (d *Dashboard) funcs(line func(string) string) template.FuncMap {
 	return template.FuncMap{
 		"asset": func(file string) string { return d.urls[file] },
 		"part":  func(v view, item any) part { return part{v, item} },
 		"count": count,
+		"line":  line,
 		"inc":   func(n int) int { return n + 1 },
 		"bytes": size,
 		"when":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },

@@ -1,7 +1,10 @@
 package dashboard
 
 import (
+	"fmt"
 	"net/http/httptest"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +43,7 @@ func TestEveryPageRenders(t *testing.T) {
 		Options: codesage.IndexOptions{Include: []string{"src/**"}, Exclude: []string{"a", "b"}}, CreatedAt: now, Latest: &going, Published: &run,
 	}
 	page := NewRepository(full)
-	page.Runs, page.Skips, page.SkipTotal, page.SkipAfter, page.SkipNext = NewRuns([]codesage.Run{going, run}), []codesage.Skip{{Path: "x&y.png", Reason: codesage.SkipBinary}}, 3, "w", "x&y.png"
+	page.Runs, page.Skips, page.SkipTotal, page.SkipTrail, page.SkipNext = NewRuns([]codesage.Run{going, run}), []codesage.Skip{{Path: "x&y.png", Reason: codesage.SkipBinary}}, 3, []string{"v", "w"}, "x&y.png"
 	for _, tc := range []struct {
 		name string
 		page Page
@@ -52,18 +55,17 @@ func TestEveryPageRenders(t *testing.T) {
 		{"a new repository's page", NewRepository(codesage.Repository{ID: 1}), []string{"<p class=\"quiet\">None.</p>"}},
 		{"a repository's page", page, []string{
 			"only src/**; without a, b", "abababababab", "1.5 s", "3.0 MiB", "no space", "finding symbols", "from scratch", "attempt 2",
-			`<span class="line">encoding: 9</span><span class="line">binary: 2</span>`, `href="/repositories/1?after=x%26y.png#skipped"`, `href="/repositories/1#skipped"`, "what it is",
+			`<span class="line">encoding: 9</span><span class="line">binary: 2</span>`, `href="/repositories/1?after=v&amp;after=w&amp;after=x%26y.png#skipped"`, `<a rel="prev" href="/repositories/1?after=v#skipped">`, `<a href="/repositories/1#skipped">First page`, `data-page="/repositories/1?after=v&amp;after=w"`, "what it is",
 		}},
 		{"delete", NewDelete(full), []string{"and the run that is going is cancelled"}},
 		{"search", Search{}, []string{"doc_section"}},
 		{"nothing found", Search{Query: "x", Language: "go", Asked: true}, []string{"Try fewer or other words, or fewer filters"}},
 		{"found", Search{Query: "x", Asked: true, Total: 2, Pages: 1, Hits: []Hit{{Start: 4, End: 4, Path: "a.go", Signature: "func f()", Snippet: "func f() {}"}, {Start: 4, End: 9, Path: "b.go", Signature: "func g(a, b)", Snippet: "func g(a,\nb) {}"}}}, []string{"2 results", "a.go:4<", "b.go:4–9<", "<code>func g(a, b)</code>"}},
-		{"beyond the last hit", Search{Query: "x", Asked: true, Total: 2, Pages: 1, Number: 7}, []string{"page=0"}},
 		{"log-in", Login{Error: "wrong", To: "/search"}, []string{`aria-invalid="true"`, `value="/search"`}},
 		{"error", Error{Status: 503, Detail: "away", Request: "r1"}, []string{"Not available right now", "away", "<code>r1</code>"}},
 	} {
 		w := httptest.NewRecorder()
-		if err := New().Render(w, 200, Frame{Path: "/", Token: "tok", MayRead: true, MayWrite: true, LoggedIn: true, Monitoring: true}, tc.page); err != nil {
+		if err := New(line).Render(w, 200, Frame{Path: "/", Token: "tok", MayRead: true, MayWrite: true, LoggedIn: true, Monitoring: true}, tc.page); err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
 		}
@@ -74,6 +76,72 @@ func TestEveryPageRenders(t *testing.T) {
 		}
 		if strings.Contains(w.Body.String(), "ZgotmplZ") || strings.Contains(w.Body.String(), "%!") {
 			t.Errorf("%s: %s", tc.name, w.Body)
+		}
+	}
+}
+
+// line stands for the server's way to show names.
+func line(text string) string { return strings.ReplaceAll(text, "\u202e", `\u202e`) }
+
+// Nothing of others turns the direction of the text around it, and names and
+// paths show what would.
+func TestForeignTextIsIsolated(t *testing.T) {
+	t.Parallel()
+	const name, text = "name\u202e", "text\u202e"
+	repo := codesage.Repository{ID: 1, Name: name, Session: name, URL: name, Branch: name, Description: text, Options: codesage.IndexOptions{Include: []string{name}}}
+	folder := codesage.Repository{ID: 2, Name: name, Path: name}
+	page := NewRepository(repo)
+	page.Skips, page.SkipTotal = []codesage.Skip{{Path: name}}, 1
+	hit := Hit{In: name, Name: name, Path: name, Description: text, Signature: "1" + text, Snippet: "2" + text}
+	linked := hit
+	linked.URL = "https://example.com/"
+	isolated := regexp.MustCompile(`(?s)<(?:pre|code|bdi|title|option)\b.*?</(?:pre|code|bdi|title|option)>|="[^"]*"`)
+	unseen := regexp.MustCompile(` (?:value|data-text|href)="[^"]*"`)
+	for _, p := range []Page{
+		NewRepositories([]codesage.Repository{repo, folder}, "", 0, AddForm{There: repo, URL: "x", Errors: map[string]string{"url": "e"}}),
+		NewRepositories([]codesage.Repository{folder}, name+" nothing", 0, AddForm{}),
+		page, NewRepository(folder), NewDelete(repo), Error{Detail: text},
+		Search{Query: name, Repositories: []codesage.Repository{repo}, Asked: true, Total: 2, Pages: 1, Hits: []Hit{hit, linked}},
+	} {
+		w := httptest.NewRecorder()
+		if err := New(line).Render(w, 200, Frame{Path: "/", MayRead: true, MayWrite: true}, p); err != nil {
+			t.Fatal(err)
+		}
+		rest := isolated.ReplaceAllString(w.Body.String(), "")
+		if at := regexp.MustCompile(`.*(?:name\\u202e|\x{202e}).*`).FindString(rest); at != "" {
+			t.Errorf("%T: not isolated: %s", p, at)
+		}
+		if at := regexp.MustCompile(`.*name\x{202e}.*`).FindString(unseen.ReplaceAllString(w.Body.String(), "")); at != "" {
+			t.Errorf("%T: not visible: %s", p, at)
+		}
+	}
+}
+
+// A link keeps the way to its page, so far as there is room.
+func TestTheWayBackIsBounded(t *testing.T) {
+	t.Parallel()
+	var long []string
+	for i := range 30 {
+		long = append(long, fmt.Sprint(i))
+	}
+	wide := []string{"a", strings.Repeat("b", 1500), strings.Repeat("c", 600), "d"}
+	for _, tc := range []struct {
+		name        string
+		trail, want []string
+	}{
+		{"short", []string{"a", "b"}, []string{"a", "b"}},
+		{"long", long, long[10:]},
+		{"wide", wide, wide[2:]},
+		{"one that is wide", []string{"a", strings.Repeat("b", 4000)}, []string{strings.Repeat("b", 4000)}},
+	} {
+		page := NewRepository(codesage.Repository{ID: 1})
+		page.SkipTrail = tc.trail
+		u, err := url.Parse(page.Here())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, u.Query()["after"]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type AddForm struct {
 	Path, Session string
 	Folders       bool // the server indexes local folders
 	Errors        map[string]string
+	There         codesage.Repository // the one that is there already; zero = none
 }
 
 // NewRepositories returns a page of the repositories that the filter lets
@@ -91,7 +92,7 @@ func (p Repositories) link(number int) string {
 }
 
 // Pages are links to other pages of a list; empty where there are none.
-type Pages struct{ Before, After string }
+type Pages struct{ First, Before, After string }
 
 // Row is a repository in a list.
 type Row struct {

@@ -17,8 +17,8 @@ type Repository struct {
 
 	Skips     []codesage.Skip // one page of the files that the published run left out
 	SkipTotal int
-	SkipAfter string // the path before the page's first; empty on the first page
-	SkipNext  string // the `after` of the next page; empty on the last
+	SkipTrail []string // the `after` of each page up to this one; empty on the first
+	SkipNext  string   // the `after` of the next page; empty on the last
 }
 
 // NewRepository returns the page without its lists.
@@ -27,27 +27,44 @@ func NewRepository(r codesage.Repository) Repository { return Repository{Row: ne
 func (Repository) file() string    { return "repository.html" }
 func (p Repository) title() string { return p.Repo.Name }
 
-// Pages are the links to the pages of skipped files.
+// What a link holds of the way to its page, at most: the oldest pages are
+// forgotten first.
+const (
+	trailPages = 20
+	trailBytes = 2000
+)
+
+// Pages are the links to the pages of skipped files. The list is read forwards
+// only: a link holds the way to its page, which is the way back.
 func (p Repository) Pages() Pages {
 	var links Pages
-	if p.SkipAfter != "" {
-		links.Before = p.link("") + "#skipped" // the first page: the list is read forwards only
+	n := len(p.SkipTrail)
+	if n > 0 {
+		links.First = p.link(nil) + "#skipped"
+	}
+	if n > 1 {
+		links.Before = p.link(p.SkipTrail[:n-1]) + "#skipped"
 	}
 	if p.SkipNext != "" {
-		links.After = p.link(p.SkipNext) + "#skipped"
+		links.After = p.link(append(slices.Clone(p.SkipTrail), p.SkipNext)) + "#skipped"
 	}
 	return links
 }
 
 // Here is the address of the page.
-func (p Repository) Here() string { return p.link(p.SkipAfter) }
+func (p Repository) Here() string { return p.link(p.SkipTrail) }
 
-func (p Repository) link(after string) string {
+func (p Repository) link(trail []string) string {
 	base := fmt.Sprintf("/repositories/%d", p.Repo.ID)
-	if after == "" {
+	if len(trail) == 0 {
 		return base
 	}
-	return base + "?" + url.Values{"after": {after}}.Encode()
+	first, size := len(trail)-1, len(trail[len(trail)-1])
+	for first > 0 && len(trail)-first < trailPages && size+len(trail[first-1]) <= trailBytes {
+		first--
+		size += len(trail[first])
+	}
+	return base + "?" + url.Values{"after": trail[first:]}.Encode()
 }
 
 // Patterns are the patterns that a folder was indexed with, for people.

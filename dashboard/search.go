@@ -69,8 +69,8 @@ func (p Search) Selected(r codesage.Repository) bool {
 	return p.Repository == strconv.FormatInt(int64(r.ID), 10) || p.Repository == r.Name
 }
 
-// link is the address of a page of hits.
-func (p Search) link(number int) string {
+// Link is the address of a page of hits.
+func (p Search) Link(number int) string {
 	return "/search?" + url.Values{
 		"q": {p.Query}, "repository": {p.Repository}, "language": {p.Language}, "type": {p.Type}, "page": {strconv.Itoa(number)},
 	}.Encode()
@@ -80,10 +80,10 @@ func (p Search) link(number int) string {
 func (p Search) Links() Pages {
 	var links Pages
 	if p.Number > 0 {
-		links.Before = p.link(min(p.Number-1, max(p.Pages-1, 0)))
+		links.Before = p.Link(p.Number - 1)
 	}
 	if p.Number+1 < p.Pages {
-		links.After = p.link(p.Number + 1)
+		links.After = p.Link(p.Number + 1)
 	}
 	return links
 }

@@ -50,7 +50,7 @@ var desk = browsertest.View{Width: 1280, Height: 900}
 func addInBrowser(tab *browsertest.Tab, dir string) {
 	tab.Type("#path", dir)
 	tab.Click(`form[action="/folders"] button`)
-	tab.Until("the folder is listed", `document.querySelector('[data-repository="1"]')`)
+	tab.Until("the folder's page is shown", `location.pathname === "/repositories/1"`)
 }
 
 func TestABrowserIndexesAFolderAndSearchesIt(t *testing.T) {
@@ -172,9 +172,10 @@ func TestScreenshots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		tab.Open(s.url + "/")
 		tab.Type("#path", full)
 		tab.Click(`form[action="/folders"] button`)
-		tab.Until("the folder is listed", fmt.Sprintf(`document.querySelector('[data-repository="%d"]')`, i+2))
+		tab.Until("the folder's page is shown", fmt.Sprintf(`location.pathname === "/repositories/%d"`, i+2))
 	}
 	tab.Until("the tree is being parsed", `document.querySelector("progress")?.value > 0`)
 	take("repositories", "/")

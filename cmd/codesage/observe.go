@@ -11,6 +11,7 @@ import (
 	"codesage"
 	"codesage/api"
 	"codesage/metrics"
+	"codesage/pipeline/source/git"
 	"codesage/queue/monitor"
 	"codesage/search"
 	"codesage/search/index"
@@ -68,7 +69,7 @@ func (p *parts) measure() {
 
 // newAPI returns the API over what d has, watched.
 func (p *parts) newAPI(d api.Deps) http.Handler {
-	d.Registry, d.Tracer, d.Monitoring, d.Glob = p.metrics.Registry, p.tracer, p.monitoring, glob
+	d.Registry, d.Tracer, d.Monitoring, d.Glob, d.Redact = p.metrics.Registry, p.tracer, p.monitoring, glob, git.Redact
 	return api.New(d)
 }
 
