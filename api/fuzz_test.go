@@ -62,12 +62,13 @@ func FuzzPages(f *testing.F) {
 	engine := &hitEngine{}
 	open := New(Deps{Store: store, Catalog: c, Engine: engine, Folders: true, Toolsets: []tools.Set{repositories.New(repositories.Deps{Catalog: c, Store: store, Engine: engine})}})
 	locked := New(Deps{Store: store, Catalog: c, Access: Access{Key: "k"}})
+	login := newSessions(Access{Key: "k"}, time.Now).cookie()
 	f.Fuzz(func(t *testing.T, text string) {
 		q := url.QueryEscape(text)
 		for _, path := range []string{"/?filter=" + q + "&page=" + q, "/search?q=" + q + "&repository=" + q + "&language=" + q + "&type=" + q + "&page=" + q, "/repositories/1?after=" + q, "/repositories/" + url.PathEscape(text), "/login?to=" + q} {
 			for _, routes := range []http.Handler{open, locked} {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-				r.AddCookie(&http.Cookie{Name: loginCookie, Value: text})
+				r.AddCookie(&http.Cookie{Name: login, Value: text})
 				askPage(t, routes, r)
 			}
 		}

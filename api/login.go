@@ -11,10 +11,11 @@ import (
 	"codesage/dashboard"
 )
 
-// The cookies of the dashboard: who is logged in, and what its forms must send
-// back to show that they are its own.
+// The cookies of the dashboard: who is logged in, which the server's mark follows,
+// and what its forms must send back to show that they are its own. Browsers send
+// them to every port of a host: servers may share the second, not the first.
 const (
-	loginCookie = "codesage_login"
+	loginCookie = "codesage_login_"
 	formCookie  = "codesage_form"
 )
 
@@ -35,7 +36,7 @@ func (s *server) signedIn(c *gin.Context) Permission {
 	if r.Header.Get("Origin") != "" && !ownOrigin(r) {
 		return MayNothing
 	}
-	cookie, err := r.Cookie(loginCookie)
+	cookie, err := r.Cookie(s.sessions.cookie())
 	if err != nil {
 		return MayNothing
 	}
@@ -87,13 +88,15 @@ func (s *server) logIn(c *gin.Context) {
 		return
 	}
 	know(c, w)
-	s.setCookie(c, loginCookie, s.sessions.issue(w.may), sessionTime)
+	s.setCookie(c, s.sessions.cookie(), s.sessions.issue(w.may), sessionTime)
 	c.Redirect(http.StatusSeeOther, to)
 }
 
-// logOut takes the log-in from the browser.
+// logOut takes the log-in from the browser. Who has none is not told its name.
 func (s *server) logOut(c *gin.Context) {
-	s.setCookie(c, loginCookie, "", -time.Second)
+	if cookie, err := c.Request.Cookie(s.sessions.cookie()); err == nil {
+		s.setCookie(c, cookie.Name, "", -time.Second)
+	}
 	c.Redirect(http.StatusSeeOther, "/login")
 }
 

@@ -65,27 +65,56 @@ func TestLogIn(t *testing.T) {
 		t.Errorf("log in: %d %v", got.status, got.header)
 	}
 	set := got.header.Get("Set-Cookie")
-	if !regexp.MustCompile(`^codesage_login=[\w-]{76}; Path=/; Max-Age=86400; HttpOnly; SameSite=Strict$`).MatchString(set) {
+	if !regexp.MustCompile(`^codesage_login_[0-9a-f]{16}=[\w-]{76}; Path=/; Max-Age=86400; HttpOnly; SameSite=Strict$`).MatchString(set) {
 		t.Errorf("cookie %q", set)
 	}
-	if log := e.log.String(); strings.Contains(set, "write-key") || strings.Contains(log, "write-key") || strings.Contains(log, v.cookie(loginCookie)) {
+	if log := e.log.String(); strings.Contains(set, "write-key") || strings.Contains(log, "write-key") || strings.Contains(log, v.login()) {
 		t.Error("the key or the log-in is shown")
 	}
 	if got := v.get("/"); got.status != 200 || !strings.Contains(got.body, "Log out") {
 		t.Errorf("logged in: %d", got.status)
 	}
-	copied := v.cookie(loginCookie)
+	copied := v.cookieOf(func(c *http.Cookie) bool { return strings.HasPrefix(c.Name, loginCookie) })
 	got = v.post("/logout")
-	if got.status != 303 || got.header.Get("Location") != "/login" || v.cookie(loginCookie) != "" {
+	if got.status != 303 || got.header.Get("Location") != "/login" || v.login() != "" {
 		t.Errorf("log out: %d %v", got.status, got.header)
 	}
 	if got := v.get("/"); got.status != 303 {
 		t.Errorf("logged out: %d", got.status)
 	}
 	e.clock.forward(sessionTime)
-	v.setCookie(loginCookie, copied)
+	v.setCookie(copied.Name, copied.Value)
 	if got := v.get("/"); got.status != 303 {
 		t.Errorf("an old log-in: %d", got.status)
+	}
+}
+
+// Browsers send a cookie to every port of a host.
+func TestServersOnOneHostKeepTheirLogIns(t *testing.T) {
+	t.Parallel()
+	here, there := newEnv(t, withKeys), newEnv(t, func(d *Deps) { d.Access.Key = "another-key" })
+	v := here.loggedIn("write-key")
+	at := func(e *env) *visitor { return &visitor{e: e, client: v.client, header: v.header} }
+	if got := at(there).get("/"); got.status != 303 {
+		t.Errorf("the log-in of one opens the other: %d", got.status)
+	}
+	if got := at(there).post("/logout"); got.status != 303 || got.header.Get("Set-Cookie") != "" {
+		t.Errorf("log out of where nobody is logged in: %d %v", got.status, got.header)
+	}
+	if got := at(there).post("/login", "key", "another-key"); got.status != 303 {
+		t.Errorf("log in: %d %s", got.status, got.body)
+	}
+	for name, e := range map[string]*env{"here": here, "there": there} {
+		if got := at(e).get("/"); got.status != 200 {
+			t.Errorf("%s: %d", name, got.status)
+		}
+	}
+	at(there).post("/logout")
+	if got := at(here).get("/"); got.status != 200 {
+		t.Errorf("after the log-out there: %d", got.status)
+	}
+	if got := at(there).get("/"); got.status != 303 {
+		t.Errorf("logged out: %d", got.status)
 	}
 }
 
@@ -136,7 +165,7 @@ func TestFailedLogInsCount(t *testing.T) {
 	e := newEnv(t, withKeys)
 	v := e.visitor()
 	for i := range 5 {
-		if got := v.post("/login", "key", "wrong"); got.status != 401 || !strings.Contains(got.body, "This is not the key of this server") || v.cookie(loginCookie) != "" {
+		if got := v.post("/login", "key", "wrong"); got.status != 401 || !strings.Contains(got.body, "This is not the key of this server") || v.login() != "" {
 			t.Fatalf("wrong key %d: %d %s", i+1, got.status, got.body)
 		}
 		if got := e.ask("GET", "/api/v1/repositories", "", "X-API-Key", "wrong"); got.status != 401 {
@@ -145,7 +174,7 @@ func TestFailedLogInsCount(t *testing.T) {
 	}
 	for _, key := range []string{"wrong", "write-key"} {
 		got := v.post("/login", "key", key)
-		if got.status != 429 || got.header.Get("Retry-After") != "60" || !strings.Contains(got.body, "Too many failed API keys from this address") || v.cookie(loginCookie) != "" {
+		if got.status != 429 || got.header.Get("Retry-After") != "60" || !strings.Contains(got.body, "Too many failed API keys from this address") || v.login() != "" {
 			t.Errorf("key %s: %d %v %s", key, got.status, got.header, got.body)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"sync"
 	"time"
 )
@@ -47,6 +48,16 @@ func newSessions(a Access, now func() time.Time) *sessions {
 		})
 	}
 	return s
+}
+
+// cookie is the name of the cookie with the token: another one for each key, so
+// that servers on one host don't end each other's log-ins. Only who knows the key
+// may see it: keys can be guessed by it, as slowly as by a token.
+func (s *sessions) cookie() string {
+	if s.secrets[MayWrite] == nil {
+		return loginCookie
+	}
+	return loginCookie + hex.EncodeToString(s.mac(MayWrite, []byte("cookie"))[:8])
 }
 
 // issue returns a token with which a browser may do this for a day.
