@@ -240,20 +240,34 @@ func (d *doctor) index(ctx context.Context) {
 	}
 }
 
-// engine tells which engine searches. Whether Algolia answers is the server's to
-// say: asking it would bring the index's settings up to date.
-func (d *doctor) engine(context.Context) {
+// engine tells which engine searches, and whether Algolia answers.
+func (d *doctor) engine(ctx context.Context) {
 	const check = "search engine"
 	c := d.config
 	switch {
 	case c.Algolia() && (c.AlgoliaAppID == "" || c.AlgoliaAdminKey == ""):
 		d.found(check, failure, "Algolia is asked for and has no keys; set ALGOLIA_APP_ID and ALGOLIA_ADMIN_API_KEY, or SEARCH_ENGINE=local")
 	case c.Algolia():
-		d.found(check, fine, "Algolia, index %s", c.AlgoliaIndexName)
+		d.algolia(ctx, check)
 	case c.AlgoliaAppID != "" || c.AlgoliaAdminKey != "":
 		d.found(check, notice, "local index files; Algolia would take both ALGOLIA_APP_ID and ALGOLIA_ADMIN_API_KEY")
 	default:
 		d.found(check, fine, "local index files")
+	}
+}
+
+// algolia asks Algolia with the server's key.
+func (d *doctor) algolia(ctx context.Context, check string) {
+	ctx, cancel := context.WithTimeout(ctx, partTime)
+	defer cancel()
+	err := probeAlgolia(ctx, d.config)
+	switch codesage.KindOf(err) {
+	case "":
+		d.found(check, fine, "Algolia answers; index %s", d.config.AlgoliaIndexName)
+	case codesage.KindUnavailable:
+		d.found(check, failure, "Algolia does not answer as it should: %v\ncheck ALGOLIA_APP_ID and ALGOLIA_HOSTS, and that this machine may reach it by https", errors.Unwrap(err))
+	default:
+		d.found(check, failure, "%v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"codesage/search/algolia/algoliatest"
 )
 
 // examined is what `codesage doctor --json` finds, by check.
@@ -123,6 +126,51 @@ func filesOf(t *testing.T, dir string) (paths []string) {
 		t.Fatal(err)
 	}
 	return paths
+}
+
+func TestDoctorAsksAlgolia(t *testing.T) {
+	t.Parallel()
+	data, _ := indexed(t)
+	fake := algoliatest.New(t, algoliatest.Options{})
+	env := append(algoliaSettings(t, fake), "CODESAGE_DATA_DIR="+data)
+	odd := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))
+	t.Cleanup(odd.Close)
+	oddRoots := filepath.Join(t.TempDir(), "roots.pem")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: odd.Certificate().Raw})
+	if err := os.WriteFile(oddRoots, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name  string
+		env   []string // beside the settings that are right
+		state verdict
+		text  string
+	}{
+		{"in order", nil, fine, "Algolia answers"},
+		{"a refused key", []string{"ALGOLIA_ADMIN_API_KEY=wrong-and-hidden"}, failure, "set ALGOLIA_ADMIN_API_KEY"},
+		{"away", []string{"ALGOLIA_HOSTS=127.0.0.1:9"}, failure, "check ALGOLIA_APP_ID and ALGOLIA_HOSTS"},
+		{"something else", []string{"ALGOLIA_HOSTS=" + odd.Listener.Addr().String(), "SSL_CERT_FILE=" + oddRoots}, failure, "the answer has no hits"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			all, _ := examined(t, append(slices.Clone(env), tc.env...)...)
+			f := all["search engine"]
+			if f.State != tc.state || !strings.Contains(f.Text, tc.text) {
+				t.Errorf("found %+v", f)
+			}
+			if strings.Contains(fmt.Sprint(all), "hidden") || strings.Contains(fmt.Sprint(all), algoliatest.AdminKey) {
+				t.Errorf("a key shows: %v", all)
+			}
+		})
+	}
+	asked := fake.Requests()
+	if len(asked) == 0 {
+		t.Error("nothing was asked")
+	}
+	for _, q := range asked {
+		if q.Method == http.MethodPut || q.Route == "batch" {
+			t.Errorf("doctor asked %s %s", q.Method, q.Route)
+		}
+	}
 }
 
 func TestDoctorAsksTheServer(t *testing.T) {

@@ -36,6 +36,20 @@ func TestAlgoliaIsTheEngineWhenItsKeysAreSet(t *testing.T) {
 	s.stop()
 }
 
+func TestARunWhoseKeyAlgoliaRefusesSaysSo(t *testing.T) {
+	t.Parallel()
+	fake := algoliatest.New(t, algoliatest.Options{})
+	s := newServer(t, algoliaSettings(t, fake)...)
+	fake.Fail("batch", 1000, http.StatusForbidden, 0)
+	folder := t.TempDir()
+	newTree(7, 20, 1).write(t, folder)
+	_, run := s.index(folder, "hosted")
+	if run.Status != codesage.StatusFailed || !strings.Contains(run.Error, "set ALGOLIA_ADMIN_API_KEY") {
+		t.Errorf("the run is %s: %s", run.Status, run.Error)
+	}
+	s.stop()
+}
+
 // algoliaSettings make the program use the fake service.
 func algoliaSettings(t *testing.T, fake *algoliatest.Server) settings {
 	t.Helper()

@@ -145,11 +145,8 @@ func (p *parts) openIndex(ctx context.Context) (err error) {
 }
 
 // verifyIndex reads the local index of a data folder and compares its checksums.
-// n is the number of segments. fs.ErrNotExist when there is no index yet.
+// n is the number of segments.
 func verifyIndex(ctx context.Context, c config.Config) (n int, err error) {
-	if _, err := os.Stat(indexDir(c.DataDir)); err != nil {
-		return 0, err
-	}
 	x, err := local.Open(indexDir(c.DataDir), local.Options{ReadOnly: true})
 	if err != nil {
 		return 0, err
@@ -161,21 +158,25 @@ func verifyIndex(ctx context.Context, c config.Config) (n int, err error) {
 // openAlgolia makes Algolia the engine for entities. Texts stay in the local
 // index.
 func (p *parts) openAlgolia(ctx context.Context) error {
-	c := p.config
-	engine, err := algolia.Open(ctx, algolia.Config{
-		AppID:     c.AlgoliaAppID,
-		AdminKey:  c.AlgoliaAdminKey,
-		IndexName: c.AlgoliaIndexName,
-		Hosts:     c.AlgoliaHosts,
-		Log:       p.log,
-		Rebuild:   func(ctx context.Context, s codesage.Snapshot) error { return p.pipeline.RebuildRecords(ctx, s) },
-		Check:     p.checkLive,
-	})
+	c := algoliaConfig(p.config)
+	c.Log = p.log
+	c.Rebuild = func(ctx context.Context, s codesage.Snapshot) error { return p.pipeline.RebuildRecords(ctx, s) }
+	c.Check = p.checkLive
+	engine, err := algolia.Open(ctx, c)
 	if err != nil {
 		return err
 	}
 	p.engine = withTexts{engine, p.index}
 	return nil
+}
+
+func algoliaConfig(c config.Config) algolia.Config {
+	return algolia.Config{AppID: c.AlgoliaAppID, AdminKey: c.AlgoliaAdminKey, IndexName: c.AlgoliaIndexName, Hosts: c.AlgoliaHosts}
+}
+
+// probeAlgolia asks Algolia as the server does, and changes nothing.
+func probeAlgolia(ctx context.Context, c config.Config) error {
+	return algolia.Probe(ctx, algoliaConfig(c))
 }
 
 // newPipeline returns what indexes. Without an engine the records go into the
