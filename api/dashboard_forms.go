@@ -141,10 +141,12 @@ func (s *server) refuseForm(c *gin.Context, form dashboard.AddForm, status int, 
 }
 
 // formAgain shows a form that was refused. A URL comes back without what could be
-// a password in it.
+// a password in it; the user of git@host:path is none.
 func (s *server) formAgain(c *gin.Context, status int, form dashboard.AddForm) {
 	if s.Redact == nil {
 		form.URL = ""
+	} else if place, ok := strings.CutPrefix(form.URL, "git@"); ok {
+		form.URL = "git@" + s.Redact(place)
 	} else {
 		form.URL = s.Redact(form.URL)
 	}
