@@ -62,7 +62,7 @@ func TestADatabaseThatHangsIsUnavailable(t *testing.T) {
 		{"a resource", "GET", "/api/v1/ai/mcp/resources/read?uri=codesage://repositories", "", nil, 503, body},
 		{"a tool", "POST", calls, call, nil, 503, body},
 		{"a session tool", "POST", calls + sessions, `{"tool_name":"list_sessions"}`, nil, 503, body},
-		{"a tool as a stream", "POST", calls, call, stream, 200, "event: error\ndata: " + body + "\n"},
+		{"a tool as a stream", "POST", calls, call, stream, 200, "event: error\ndata: " + strings.Replace(body, "}", `,"status":503}`, 1) + "\n"},
 		{"a tool at /mcp", "POST", "/mcp", rpc("tools/call", `{"name":"list_repositories"}`), nil, 200, refused},
 		{"a session tool at /mcp", "POST", "/mcp" + sessions, rpc("tools/call", `{"name":"list_sessions"}`), nil, 200, failed},
 		{"a tool at /mcp as a stream", "POST", "/mcp", rpc("tools/call", `{"name":"list_repositories","_meta":{"progressToken":1}}`), stream, 200,

@@ -209,8 +209,8 @@ type progressEvent struct {
 }
 
 // streamCall runs a tool and answers with progress events and last the envelope.
-// A failure that is no answer of the tool is an event `error` with the body that
-// it has without a stream.
+// A failure that is no answer of the tool is an event `error` with the body, and
+// the status, that it has without a stream.
 func (s *server) streamCall(c *gin.Context, tool servedTool, name string, args tools.Arguments) {
 	out := newStream(c)
 	var mu sync.Mutex
@@ -238,8 +238,15 @@ func (s *server) streamCall(c *gin.Context, tool servedTool, name string, args t
 		return
 	}
 	if status, detail := s.translate(c, err); status != statusGone {
-		out.event("error", problemOf(c, status, detail))
+		out.event("error", streamProblem{problemOf(c, status, detail), status})
 	}
+}
+
+// streamProblem is the body of a failed answer with the status that a stream
+// can't have.
+type streamProblem struct {
+	problem
+	Status int `json:"status"`
 }
 
 // runSafely is run for a stream, whose status is sent already: a panic is an

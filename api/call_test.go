@@ -163,8 +163,8 @@ func TestStreamedCall(t *testing.T) {
 			"event: progress\ndata: {\"progress\":2,\"total\":null,\"message\":\"all\"}\n\n" +
 			"event: result\ndata: {\"tool\":\"slow\",\"result\":{\"done\":true},\"is_error\":false,\"error\":null}\n"},
 		{"refused", `{"tool_name":"refuse"}`, "event: result\ndata: {\"tool\":\"refuse\",\"result\":null,\"is_error\":true,\"error\":\"Repository 'nope' not found. Available repositories: octo/demo\"}\n"},
-		{"boom", `{"tool_name":"boom"}`, "event: error\ndata: {\"detail\":\"Internal server error\",\"request_id\":\"r1\"}\n"},
-		{"panic", `{"tool_name":"panic"}`, "event: error\ndata: {\"detail\":\"Internal server error\",\"request_id\":\"r1\"}\n"},
+		{"boom", `{"tool_name":"boom"}`, "event: error\ndata: {\"detail\":\"Internal server error\",\"request_id\":\"r1\",\"status\":500}\n"},
+		{"panic", `{"tool_name":"panic"}`, "event: error\ndata: {\"detail\":\"Internal server error\",\"request_id\":\"r1\",\"status\":500}\n"},
 	} {
 		got := e.call(tc.body, "Accept", "text/event-stream", "X-Request-ID", "r1")
 		e.expect(tc.name, got, 200, tc.want)

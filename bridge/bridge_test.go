@@ -222,10 +222,16 @@ func TestSlowToolsForwardProgress(t *testing.T) {
 	if got := ask(t, Config{ServerURL: plain.URL, Toolset: "sessions"}, toolCall("index_repository", "{}")); got.Text != "done" || plain.asked[0].Header.Get("Accept") != "application/json" {
 		t.Errorf("without a token: %+v, Accept %q", got, plain.asked[0].Header.Get("Accept"))
 	}
-	failing := newBackend(t, 200, "event: error\ndata: {\"detail\":\"Internal server error\",\"request_id\":\"r\"}\n\n", "Content-Type", "text/event-stream")
-	answers, _ = exchange(t, Config{ServerURL: failing.URL, Toolset: "sessions"}, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"index_repository","_meta":{"progressToken":"p"}}}`)
-	if want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"CodeSage backend error (500): Internal server error (request r)"}}`; len(answers) != 1 || answers[0] != want {
-		t.Errorf("failed stream: %q", answers)
+	for status, want := range map[int]string{
+		500: "CodeSage backend error (500): Internal server error (request r)",
+		503: "CodeSage backend error (503): Internal server error (request r)",
+	} {
+		event := fmt.Sprintf("event: error\ndata: {\"detail\":\"Internal server error\",\"request_id\":\"r\",\"status\":%d}\n\n", status)
+		failing := newBackend(t, 200, event, "Content-Type", "text/event-stream")
+		answers, _ = exchange(t, Config{ServerURL: failing.URL, Toolset: "sessions"}, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"index_repository","_meta":{"progressToken":"p"}}}`)
+		if want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"` + want + `"}}`; len(answers) != 1 || answers[0] != want {
+			t.Errorf("failed stream: %q, want %s", answers, want)
+		}
 	}
 }
 

@@ -122,15 +122,24 @@ func (c *Client) callStreaming(ctx context.Context, q request, progress tools.Pr
 		case event.name == "result":
 			return decodeEnvelope(event.data)
 		case event.name == "error":
-			failure := *res
-			failure.StatusCode = http.StatusInternalServerError
-			return Envelope{}, newStatusError(&failure, event.data)
+			return Envelope{}, streamError(res, event.data)
 		}
 	}
 	if ctx.Err() != nil {
 		return Envelope{}, ctx.Err()
 	}
 	return Envelope{}, c.transportError(errors.New("the stream ended before the result"), q.timeout)
+}
+
+// streamError is the error that the event `error` of a stream tells of.
+func streamError(res *http.Response, body []byte) error {
+	failure := *res
+	failure.StatusCode = http.StatusInternalServerError
+	var told struct{ Status int }
+	if json.Unmarshal(body, &told) == nil && told.Status >= http.StatusBadRequest {
+		failure.StatusCode = told.Status
+	}
+	return newStatusError(&failure, body)
 }
 
 // Tool is a tool as the server lists it.
