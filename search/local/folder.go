@@ -231,8 +231,10 @@ func (f *folder) latest(run codesage.RunID) (name string, err error) {
 	return a.manifest(), nil
 }
 
-// ownerTries is how often a folder is made that a sweep removes.
-const ownerTries = 5
+// ownerTries is how often a folder is made, or a lock in it, that a sweep removes
+// before it is taken. A sweep comes about once a minute; many at once are met by
+// tests only.
+const ownerTries = 100
 
 // newOwner begins to write in the folder, which it makes when it is missing.
 func (f *folder) newOwner() (*index.Owner, error) {
