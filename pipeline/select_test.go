@@ -301,9 +301,8 @@ func TestACancelledSelectionEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	began := time.Now()
-	if err := s.choose(ctx); !errors.Is(err, context.Canceled) || time.Since(began) > 2*time.Second {
-		t.Errorf("%v after %v", err, time.Since(began))
+	if err := s.choose(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 
