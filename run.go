@@ -92,7 +92,8 @@ func (r *Run) Going() bool {
 }
 
 // Progress is what a running run reports about itself. Counters are totals of
-// the attempt, not differences.
+// the attempt, not differences; those that people follow, of all files and of the
+// processed ones, don't go back when another attempt begins.
 type Progress struct {
 	Phase          Phase
 	Commit         string

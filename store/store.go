@@ -137,16 +137,19 @@ type Runs interface {
 	// first.
 	UnfinishedRuns(ctx context.Context, silence time.Duration) ([]codesage.Run, error)
 
-	// StartRun takes a run up: it becomes processing, its attempt grows by one,
-	// its counters start anew. It fails with KindConflict when the run has ended,
-	// is not the newest of its repository, or is worked on by someone whose heart
-	// has not been silent for the given time; 0 = however short.
+	// StartRun takes a run up: it becomes processing, its attempt grows by one, and
+	// its counters start anew, except those that people follow, TotalFiles and
+	// ProcessedFiles, which stand until the attempt is further. It fails with
+	// KindConflict when the run has ended, is not the newest of its repository, or
+	// is worked on by someone whose heart has not been silent for the given time;
+	// 0 = however short.
 	StartRun(ctx context.Context, id codesage.RunID, silence time.Duration) (codesage.Run, error)
 
 	// Report stores a run's progress and beats its heart. It fails with
 	// KindConflict when this attempt is no longer the live one: the run was
 	// cancelled, superseded, taken over, or its repository was deleted. The
-	// worker must then stop. Counters never go back within an attempt.
+	// worker must then stop. Counters never go back within an attempt,
+	// TotalFiles and ProcessedFiles not within the run.
 	Report(ctx context.Context, run codesage.Run, p codesage.Progress) error
 
 	// FailRun ends this attempt's run as failed with a message for people. It

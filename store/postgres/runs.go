@@ -170,7 +170,7 @@ func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silence time.Du
 		done, err := tx.Exec(ctx, `
 			UPDATE runs AS r
 			SET status = $2, phase = $3, attempt = attempt + 1, crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END, commit_sha = '',
-				total_files = 0, processed_files = 0, text_files = 0, kept_files = 0, parsed_files = 0,
+				text_files = 0, kept_files = 0, parsed_files = 0,
 				entities = 0, bytes = 0, skipped = '{}', peak_memory = 0,
 				started_at = clock_timestamp(), heartbeat_at = clock_timestamp()
 			WHERE id = $4 AND (status = 'pending' OR `+silent+`)`, silence, codesage.StatusProcessing, codesage.PhaseWaiting, id)

@@ -161,7 +161,7 @@ func (s *Store) StartRun(ctx context.Context, id codesage.RunID, silence time.Du
 		if _, err := tx.ExecContext(ctx, `
 			UPDATE runs
 			SET status = ?, phase = ?, attempt = attempt + 1, crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END, commit_sha = '',
-				total_files = 0, processed_files = 0, text_files = 0, kept_files = 0, parsed_files = 0,
+				text_files = 0, kept_files = 0, parsed_files = 0,
 				entities = 0, bytes = 0, skipped = '{}', peak_memory = 0,
 				started_at = ?, heartbeat_at = ?
 			WHERE id = ?`, codesage.StatusProcessing, codesage.PhaseWaiting, at, at, id); err != nil {

@@ -37,7 +37,7 @@ var runPromises = []promise{
 		s.must(err)
 		s.same("latest", r.Latest, &got)
 	}},
-	{"counters never go back within an attempt", func(s *suite) {
+	{"counters never go back", func(s *suite) {
 		_, run := s.create(folder("a"))
 		run = s.start(run.ID)
 		s.must(s.Report(s.Context(), run, codesage.Progress{Phase: codesage.PhaseText, Commit: "c", TotalFiles: 10, ProcessedFiles: 5, Bytes: 7}))
@@ -53,7 +53,17 @@ var runPromises = []promise{
 		again, err := s.StartRun(s.Context(), run.ID, 0)
 		s.must(err)
 		s.same("attempt", again.Attempt, 2)
-		s.same("counters of a new attempt", []int{again.TotalFiles, again.ProcessedFiles, again.Entities}, []int{0, 0, 0})
+		s.same("counters of a new attempt", []int{again.TotalFiles, again.ProcessedFiles, again.Entities, int(again.Bytes)}, []int{10, 5, 0, 0})
+		s.must(s.Report(s.Context(), again, codesage.Progress{TotalFiles: 8, ProcessedFiles: 3, Entities: 1}))
+		got, err = s.Store.Run(s.Context(), run.ID)
+		s.must(err)
+		s.same("counters of an attempt that is not as far", []int{got.TotalFiles, got.ProcessedFiles, got.Entities}, []int{10, 5, 1})
+		w, err := s.Begin(s.Context(), again, 0)
+		s.must(err)
+		s.must(w.Publish(s.Context(), codesage.Outcome{}))
+		got, err = s.Store.Run(s.Context(), run.ID)
+		s.must(err)
+		s.same("counters of the published run", []int{got.TotalFiles, got.ProcessedFiles, got.Entities}, []int{0, 0, 0})
 	}},
 	{"a run is taken up only by one worker at a time", func(s *suite) {
 		_, run := s.create(folder("a"))
