@@ -230,7 +230,7 @@ func FuzzParseChunks(f *testing.F) {
 				t.Errorf("%q: a tree of %d nodes", text, n)
 			}
 		}
-		if took := time.Since(start); took > 10*time.Second { // far beyond what a busy machine takes
+		if took := time.Since(start); took > time.Second {
 			t.Errorf("%q took %v", text, took)
 		}
 	})
