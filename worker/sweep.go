@@ -16,6 +16,10 @@ import (
 )
 
 const (
+	// enqueueInterval leaves a dead worker's run, which must be taken up within 30 s,
+	// twice the time that it needs.
+	enqueueInterval = codesage.HeartbeatInterval
+
 	sweepInterval = 10 * time.Second
 	pruneInterval = time.Minute
 	pruneJitter   = 20 * time.Second // so that the workers of a team don't prune in step
@@ -97,7 +101,7 @@ func (s *Sweeper) Run(ctx context.Context) {
 }
 
 func (s *Sweeper) enqueueAll(ctx context.Context) {
-	ticker := time.NewTicker(sweepInterval)
+	ticker := time.NewTicker(enqueueInterval)
 	defer ticker.Stop()
 	for {
 		if err := s.enqueue(ctx); err != nil && ctx.Err() == nil {
