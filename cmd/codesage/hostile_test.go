@@ -9,6 +9,9 @@ import (
 	"codesage"
 )
 
+// slowScript is a script that a parser does not finish.
+var slowScript = strings.Repeat("<<A ", 40_000)
+
 // hostileFiles are inputs that crash, hang or exhaust grammars, each with the
 // reasons with which it may be counted; an empty one stands for none.
 func hostileFiles() (files map[string]string, reasons map[string][]codesage.SkipReason) {
@@ -19,7 +22,7 @@ func hostileFiles() (files map[string]string, reasons map[string][]codesage.Skip
 	add("quotes.md", strings.Repeat(strings.Repeat("> ", 260)+"x\n", 100), "")
 	add("lists.md", strings.Repeat("- ", 10_000), "")
 	add("interpolation.kt", "val s = "+strings.Repeat(`"${`, 3_000), crash)
-	add("heredocs.sh", strings.Repeat("<<A ", 40_000), timeout)
+	add("heredocs.sh", slowScript, timeout)
 	add("quotes.lua", strings.Repeat("'", 90_000), timeout)
 	add("brackets.js", deep("(")+"1"+deep(")")+";\n", "", timeout, crash, size) // B26: n1.js
 	add("open.rs", deep("("), "", timeout, crash, size)                         // B26: n2.rs

@@ -20,6 +20,7 @@ type crowd struct {
 	out           outage
 	engine        engine
 	members       []member
+	calm          [versions]time.Duration // in which an undisturbed server indexed them
 }
 
 // member is one repository of a crowd.
@@ -85,8 +86,8 @@ var (
 func (c *crowd) undisturbed(t *testing.T, env settings) {
 	t.Helper()
 	s := newServer(t, env...)
-	began := time.Now()
 	for v := range versions {
+		began := time.Now()
 		for i := range c.members {
 			m := &c.members[i]
 			m.trees[v].write(t, m.folder)
@@ -99,8 +100,9 @@ func (c *crowd) undisturbed(t *testing.T, env settings) {
 			}
 			m.want[v] = readState(t, s, m.name, m.ask)
 		}
+		c.calm[v] = time.Since(began)
+		t.Logf("version %d, undisturbed: %.1f s", v+1, c.calm[v].Seconds())
 	}
-	t.Logf("undisturbed: %.1f s", time.Since(began).Seconds())
 	s.stop()
 }
 

@@ -51,7 +51,7 @@ func TestAFrozenWorkerDelaysNobody(t *testing.T) {
 	for v := range versions {
 		c.begin(v, c.members)
 		readers := c.watch(v, c.members)
-		frozen = c.freezeTwo(r)
+		frozen = c.freezeTwo(r, c.calm[v]/8)
 		began := time.Now()
 		runs := c.finish()
 		t.Logf("version %d: all ended %.1f s after two workers froze", v+1, time.Since(began).Seconds())
@@ -76,8 +76,8 @@ func isTakenOver(run client.Run) bool {
 	return run.Attempt > 1 || run.Trigger == codesage.TriggerResume
 }
 
-// freezeTwo freezes two workers that have runs, at any moment of these.
-func (c *crowd) freezeTwo(r *rand.Rand) (frozen []*server) {
+// freezeTwo freezes two workers that have runs, each within a time.
+func (c *crowd) freezeTwo(r *rand.Rand, within time.Duration) (frozen []*server) {
 	c.t.Helper()
 	for len(frozen) < 2 {
 		var w *server
@@ -85,7 +85,7 @@ func (c *crowd) freezeTwo(r *rand.Rand) (frozen []*server) {
 			w = c.workers[r.IntN(len(c.workers))]
 			return !slices.Contains(frozen, w) && len(w.underWay()) > 0
 		})
-		c.pause(r, 800*time.Millisecond)
+		c.pause(r, within)
 		w.freeze()
 		going := 0
 		for _, id := range w.underWay() {

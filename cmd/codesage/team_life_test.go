@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -56,9 +57,11 @@ func TestAWorkersRunIsTakenUpByAnother(t *testing.T) {
 	t.Parallel()
 	x := newTeam(t)
 	folder := t.TempDir()
-	newTree(3, 4000, 1).write(t, folder)
+	for i := range 100 { // each takes a parser all the time that a file may take
+		writeFiles(t, folder, map[string]string{fmt.Sprintf("slow%d.sh", i): slowScript})
+	}
 	api, first := x.start("api"), x.start("worker")
-	repo := api.add(folder, "big")
+	repo := api.add(folder, "slow")
 	until := func(what string, attempt int) {
 		t.Helper()
 		api.eventually(what, func() bool {
