@@ -62,6 +62,7 @@ func TestProgressMovesAndNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	newTree(5, 3000, 1).write(t, folder)
+	writeFiles(t, folder, map[string]string{"invoice/slow.sh": slowScript, "reader/slow.sh": slowScript})
 	s := newServer(t, "PARSE_PROCESSES=1")
 	repo := s.add(folder, "moving")
 	seen := watchProgress(t, s, repo.ID)

@@ -81,7 +81,7 @@ func TestNoParseProcessOutlivesAKilledServer(t *testing.T) {
 func TestNoParseProcessOutlivesAStoppedServer(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	writeFiles(t, folder, map[string]string{"busy.lua": strings.Repeat("'", 90_000), "busy.sh": strings.Repeat("<<A ", 40_000)})
+	writeFiles(t, folder, map[string]string{"busy.lua": strings.Repeat("'", 90_000), "busy.sh": slowScript})
 	s := newServer(t, "PARSE_PROCESSES=2")
 	s.add(folder, "orphans")
 	var parsers []int

@@ -21,6 +21,7 @@ import (
 //	shutdown               end it by SIGTERM; it must end without fault and in time
 //	crash                  end it by SIGKILL
 //	tree <folder> <n>      make a tree of about n files
+//	slow <folder>          put a file there that a parser does not finish in its time
 //	until <name> <status>  wait until a repository has a status
 //	midrun <name>          wait until its run has found symbols
 func TestScripts(t *testing.T) {
@@ -37,7 +38,7 @@ func TestScripts(t *testing.T) {
 				Files: []string{script},
 				Setup: p.setup,
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"serve": p.serve, "shutdown": p.shutdown, "crash": p.crash, "tree": p.tree, "until": p.until, "midrun": p.midrun,
+					"serve": p.serve, "shutdown": p.shutdown, "crash": p.crash, "tree": p.tree, "slow": p.slow, "until": p.until, "midrun": p.midrun,
 				},
 			})
 		})
@@ -79,6 +80,10 @@ func (p *play) tree(ts *testscript.TestScript, _ bool, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(folder, 0o755))
 	newTree(21, n, 1).write(p.t, folder)
+}
+
+func (p *play) slow(ts *testscript.TestScript, _ bool, args []string) {
+	writeFiles(p.t, ts.MkAbs(args[0]), map[string]string{"slow.sh": slowScript})
 }
 
 func (p *play) until(_ *testscript.TestScript, _ bool, args []string) {
