@@ -10,9 +10,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -70,14 +72,19 @@ func StartPrivate(t testing.TB) *Server {
 	return s
 }
 
+// freePort finds a port on which nobody listens. It is below those that systems
+// hand out by themselves: nobody else gets it before the server has it, or while
+// the server is down.
 func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
+	var err error
+	for range 100 {
+		port := strconv.Itoa(10_000 + rand.N(20_000))
+		var l net.Listener
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
+			return port, l.Close()
+		}
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
+	return "", fmt.Errorf("find a free port: %w", err)
 }
 
 // Restart starts the private server, empty, and waits until it answers. A shell
