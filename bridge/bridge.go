@@ -185,7 +185,7 @@ func (f *forwarder) ask(ctx context.Context, call client.Call, tool string) (cli
 	inner, span := f.tracer.Begin(ctx, "bridge "+tool)
 	answer, err := f.client.CallTool(inner, call)
 	span.End(err)
-	f.log.Info("call", "request", trace.OriginOf(ctx).Request, "tool", tool, "answered", err == nil, "ms", time.Since(began).Milliseconds())
+	trace.Log(ctx, f.log).Info("call", "tool", tool, "answered", err == nil, "ms", time.Since(began).Milliseconds())
 	return answer, err
 }
 
@@ -220,7 +220,7 @@ func result(tool served, e client.Envelope) (mcp.Result, error) {
 func (f *forwarder) fail(ctx context.Context, tool served, err error) (mcp.Result, error) {
 	text := f.words.of(tool.Name, err)
 	if ctx.Err() == nil {
-		f.log.Warn("call failed", "request", trace.OriginOf(ctx).Request, "tool", tool.Name, "err", err)
+		trace.Log(ctx, f.log).Warn("call failed", "tool", tool.Name, "err", err)
 	}
 	if tool.session {
 		return mcp.Result{}, mcp.Errorf(mcp.CodeInternal, "%s", text)
@@ -233,10 +233,11 @@ func (f *forwarder) ReadResource(ctx context.Context, uri string) (mcp.Contents,
 	if f.client == nil {
 		return mcp.Contents{}, f.words.resource(uri, f.refused)
 	}
+	ctx = trace.WithOrigin(ctx, trace.Origin{Request: trace.NewRequestID()})
 	r, err := f.client.ReadResource(ctx, uri)
 	if err != nil {
 		if ctx.Err() == nil {
-			f.log.Warn("read failed", "resource", uri, "err", err)
+			trace.Log(ctx, f.log).Warn("read failed", "resource", uri, "err", err)
 		}
 		return mcp.Contents{}, f.words.resource(uri, err)
 	}

@@ -11,7 +11,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -294,6 +296,31 @@ func TestTheLogKeepsSecrets(t *testing.T) {
 	for _, secret := range []string{"hunter2", "bob", "sesame", "swordfish"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("the log shows %s:\n%s", secret, log)
+		}
+	}
+}
+
+// What is asked of the server is logged with the id that the server has of it.
+func TestLinesOfTheBridgeHaveTheRequestID(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	sent := map[string]bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		sent[r.Header.Get("X-Request-ID")] = true
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer server.Close()
+	_, log := exchange(t, Config{ServerURL: server.URL, Key: "k"}, toolCall("list_repositories", "{}"),
+		`{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"codesage://repositories"}}`)
+	lines := regexp.MustCompile(`msg=(call|"call failed"|"read failed") request=(\S+) `).FindAllStringSubmatch(log, -1)
+	if len(lines) != 3 {
+		t.Errorf("got %d lines with an id, want 3:\n%s", len(lines), log)
+	}
+	for _, line := range lines {
+		if !sent[line[2]] {
+			t.Errorf("the server was not sent the id of %s", line[0])
 		}
 	}
 }

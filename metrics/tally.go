@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"codesage"
+	"codesage/trace"
 )
 
 // tallyKey is the hash in Redis that holds the numbers of all workers. Its
@@ -88,7 +89,7 @@ func (t *tally) pay(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		t.log.Warn("count a run; it is added to the metrics later", "err", err)
+		trace.Log(ctx, t.log).Warn("count a run; it is added to the metrics later", "err", err)
 		return
 	}
 	clear(t.owed)

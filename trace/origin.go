@@ -5,14 +5,17 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
+
+	"codesage"
 )
 
 // Origin is where a piece of work came from, for log lines. Its parts may be
 // empty.
 type Origin struct {
-	Request string // the id of the request
-	By      string // "api key", "read key", "log-in"; empty = whoever has the address
-	Client  string // the client's address
+	Request string         // the id of the request
+	By      string         // "api key", "read key", "log-in"; empty = whoever has the address
+	Client  string         // the client's address
+	Run     codesage.RunID // the run that a worker works on; 0 = none
 }
 
 // originKey finds the origin in a context.
@@ -31,10 +34,14 @@ func OriginOf(ctx context.Context) Origin {
 }
 
 // Log returns the log for the work of a context: its lines carry the id of the
-// request that the work belongs to, if it belongs to one.
+// request, or of the run, that the work belongs to, if it belongs to one.
 func Log(ctx context.Context, log *slog.Logger) *slog.Logger {
-	if id := OriginOf(ctx).Request; id != "" {
-		return log.With("request", id)
+	o := OriginOf(ctx)
+	if o.Request != "" {
+		log = log.With("request", o.Request)
+	}
+	if o.Run != 0 {
+		log = log.With("run", o.Run)
 	}
 	return log
 }

@@ -23,6 +23,7 @@ import (
 
 	"codesage"
 	"codesage/catalog"
+	"codesage/trace"
 )
 
 const (
@@ -138,15 +139,16 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, from host, pushes
 		reply(w, http.StatusOK, outcome{Status: "ignored", Reason: "no push to a branch"})
 		return
 	}
+	log := trace.Log(r.Context(), h.log)
 	var best outcome
 	for _, p := range pushes {
 		repo, result, err := h.catalog.Pushed(r.Context(), p)
 		if err != nil {
-			h.log.Error("webhook", "host", from.name, "err", err)
+			log.Error("webhook", "host", from.name, "err", err)
 			refuse(w, http.StatusInternalServerError, "Internal server error")
 			return
 		}
-		h.log.Info("webhook", "host", from.name, "repository", repo.Name, "branch", p.Branch, "result", result)
+		log.Info("webhook", "host", from.name, "repository", repo.Name, "branch", p.Branch, "result", result)
 		if o := outcomeOf(repo, result); best.Status != accepted {
 			best = o
 		}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -19,6 +20,7 @@ import (
 
 	"codesage"
 	"codesage/catalog"
+	"codesage/trace"
 )
 
 const secret = "It's a Secret to Everybody"
@@ -77,6 +79,22 @@ var (
 		`{"new":{"type":"tag","name":"v1","target":{"hash":"1"}}},{"new":null,"old":{"type":"branch","name":"gone"}}]},` +
 		`"repository":{"full_name":"team/demo","links":{"html":{"href":"https://bitbucket.org/team/demo"}}}}`
 )
+
+func TestTheLineOfAnEventHasTheRequestID(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]*desk{"level=INFO": {result: catalog.PushStarted}, "level=ERROR": {err: errors.New("away")}} {
+		var log bytes.Buffer
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/webhooks/gitlab", strings.NewReader(gitlabPush))
+		for name, value := range map[string]string{"X-Gitlab-Event": "Push Hook", "X-Gitlab-Token": secret} {
+			r.Header.Set(name, value)
+		}
+		r = r.WithContext(trace.WithOrigin(r.Context(), trace.Origin{Request: "r1"}))
+		New(secret, d, slog.New(slog.NewTextHandler(&log, nil))).ServeHTTP(httptest.NewRecorder(), r)
+		if !strings.Contains(log.String(), want+" msg=webhook request=r1 ") {
+			t.Errorf("want %s with request=r1 in %s", want, log.String())
+		}
+	}
+}
 
 func TestSignaturesOfTheHostsDocumentation(t *testing.T) {
 	t.Parallel()

@@ -148,7 +148,7 @@ func newHouse(t *testing.T, s settings) *house {
 	h.redis = queue.NewEmbedded()
 	t.Cleanup(func() { _ = h.redis.Close() })
 	h.queue = queue.New(h.redis)
-	if h.index, err = local.Open(filepath.Join(h.dir, "index"), local.Options{Log: log}); err != nil {
+	if h.index, err = local.Open(filepath.Join(h.dir, "index"), local.Options{Log: log, Rebuild: h.rebuild}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.index.Close() })
@@ -167,6 +167,14 @@ func newHouse(t *testing.T, s settings) *house {
 		h.start()
 	}
 	return h
+}
+
+// rebuild writes a part of the index anew.
+func (h *house) rebuild(ctx context.Context, s codesage.Snapshot, part local.Part) error {
+	if part == local.Texts {
+		return h.pipeline.RebuildTexts(ctx, s)
+	}
+	return h.pipeline.RebuildRecords(ctx, s)
 }
 
 func (h *house) openHosts(log *slog.Logger) {

@@ -15,6 +15,7 @@ import (
 	"codesage"
 	"codesage/queue"
 	"codesage/store"
+	"codesage/trace"
 )
 
 // reportInterval is how often a run's counters are stored: at least twice a
@@ -55,6 +56,7 @@ var errOvertaken = errors.New("the run was cancelled, superseded or taken over")
 // Handle works on a run until it is published, has failed, or is no longer
 // this worker's. The outcome is in the store; the error is for the queue.
 func (w *Worker) Handle(ctx context.Context, id codesage.RunID) error {
+	ctx = trace.WithOrigin(ctx, trace.Origin{Run: id})
 	run, err := w.Store.StartRun(ctx, id, codesage.HeartbeatTimeout)
 	if errors.Is(err, codesage.ErrConflict) || errors.Is(err, codesage.ErrNotFound) {
 		w.Log.Debug("run is not to be taken up", "run", id, "err", err)
@@ -69,7 +71,7 @@ func (w *Worker) Handle(ctx context.Context, id codesage.RunID) error {
 		w.Log.Warn("read the run's repository; the sweep will try again", "run", id, "err", err)
 		return nil
 	}
-	log := w.Log.With("run", run.ID, "repository", repo.Name, "attempt", run.Attempt)
+	log := trace.Log(ctx, w.Log).With("repository", repo.Name, "attempt", run.Attempt)
 	if run.Crashes >= maxCrashes {
 		return w.condemn(ctx, log, run)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"codesage"
+	"codesage/trace"
 )
 
 // Config says how a Pool works. The zero value is usable.
@@ -127,7 +128,7 @@ func (p *Pool) Parse(ctx context.Context, language string, path string, text []b
 	case errors.Is(crash, errMemory):
 		r.Skip = codesage.SkipParseSize
 	default:
-		p.config.Log.Warn("parser crashed", "path", path, "language", language, "cause", crash)
+		trace.Log(ctx, p.config.Log).Warn("parser crashed", "path", path, "language", language, "cause", crash)
 		r.Skip = codesage.SkipParserCrash
 	}
 	return r, err
@@ -158,7 +159,7 @@ func (p *Pool) try(ctx context.Context, q request, get func(context.Context) (*c
 	a, err := c.ask(limited, q)
 	if err == nil && limited.Err() == nil {
 		p.put(c)
-		return p.result(a, q), nil, nil
+		return p.result(ctx, a, q), nil, nil
 	}
 	p.restarts.Add(1)
 	c.kill()
@@ -169,7 +170,7 @@ func (p *Pool) try(ctx context.Context, q request, get func(context.Context) (*c
 	case p.closing.Err() != nil:
 		return Result{}, nil, errClosed
 	case err == nil: // the answer came with the deadline
-		return p.result(a, q), nil, nil
+		return p.result(ctx, a, q), nil, nil
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
 		return Result{Skip: codesage.SkipParseTimeout}, nil, nil
 	}
@@ -177,7 +178,7 @@ func (p *Pool) try(ctx context.Context, q request, get func(context.Context) (*c
 }
 
 // result turns an answer into what callers see.
-func (p *Pool) result(a *answer, q request) Result {
+func (p *Pool) result(ctx context.Context, a *answer, q request) Result {
 	switch a.status {
 	case statusOK:
 		return Result{Entities: a.entities, Spans: a.spans, Truncated: a.truncated}
@@ -186,7 +187,7 @@ func (p *Pool) result(a *answer, q request) Result {
 	case statusMemory:
 		return Result{Skip: codesage.SkipParseSize}
 	}
-	p.config.Log.Warn("parser failed", "grammar", q.grammar, "cause", a.message)
+	trace.Log(ctx, p.config.Log).Warn("parser failed", "grammar", q.grammar, "cause", a.message)
 	return Result{Skip: codesage.SkipParserCrash}
 }
 

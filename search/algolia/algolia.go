@@ -39,6 +39,7 @@ import (
 
 	"codesage"
 	"codesage/search"
+	"codesage/trace"
 )
 
 var _ search.Engine = (*Engine)(nil)
@@ -117,7 +118,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		if ctx.Err() != nil || errors.Is(told, codesage.ErrDenied) {
 			return nil, told
 		}
-		e.c.Log.Warn("algolia settings are not applied yet", "err", err)
+		trace.Log(ctx, e.c.Log).Warn("algolia settings are not applied yet", "err", err)
 	}
 	return e, nil
 }

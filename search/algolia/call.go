@@ -15,6 +15,7 @@ import (
 	"github.com/algolia/algoliasearch-client-go/v3/algolia/errs"
 
 	"codesage"
+	"codesage/trace"
 )
 
 // How long the client waits for one host, and how often all hosts are asked.
@@ -170,7 +171,7 @@ func (e *Engine) call(ctx context.Context, what string, tries int, ask func(ctx 
 			return f
 		}
 		wait := max(backoff(n), a.retryAfter)
-		e.c.Log.Debug("ask algolia again", "try", n, "wait", wait, "err", f)
+		trace.Log(ctx, e.c.Log).Debug("ask algolia again", "try", n, "wait", wait, "err", f)
 		if err := e.c.Sleep(ctx, wait); err != nil {
 			return fmt.Errorf("%w: %w", f, err)
 		}

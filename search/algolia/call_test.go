@@ -17,6 +17,7 @@ import (
 	"codesage"
 	"codesage/search"
 	"codesage/search/algolia/algoliatest"
+	"codesage/trace"
 )
 
 // A clock notes how long it was asked to sleep.
@@ -64,6 +65,33 @@ func TestSearchIsAskedAgainOn429And5xx(t *testing.T) {
 				t.Errorf("slept %v, want growing pauses", slept)
 			}
 		})
+	}
+}
+
+// What is asked again, cleaned up or rebuilt for a run or a request is logged with
+// its id.
+func TestLinesHaveTheIDOfTheirCaller(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	e, s := openFake(t, Config{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	index(t, e, 1, 1, tree{"a.go": {"load"}})
+	log.Reset()
+	s.Fail("query", 1, 503, 0)
+	if _, err := e.Search(trace.WithOrigin(t.Context(), trace.Origin{Request: "r1"}), load); err != nil {
+		t.Error(err)
+	}
+	w, err := e.Begin(trace.WithOrigin(t.Context(), trace.Origin{Run: 3}), codesage.Repository{ID: 2}, 2, codesage.Run{ID: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Abort()
+	for _, want := range []string{
+		`msg="ask algolia again" request=r1 `,
+		`msg="search records are not those of the base, and can't be rebuilt" run=3 repository=2 of_run=2 `,
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %s in\n%s", want, log.String())
+		}
 	}
 }
 

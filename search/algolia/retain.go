@@ -11,6 +11,7 @@ import (
 
 	"codesage"
 	"codesage/search"
+	"codesage/trace"
 )
 
 // stored is what of a record is needed to decide whether it stays.
@@ -125,6 +126,6 @@ func (e *Engine) drop(ctx context.Context, repo codesage.RepositoryID, ids []str
 	if err := e.remove(ctx, ids); err != nil {
 		return fmt.Errorf("remove records of repository %d: %w", repo, err)
 	}
-	e.c.Log.Info("removed the search records of a repository", "repository", repo, "records", len(ids))
+	trace.Log(ctx, e.c.Log).Info("removed the search records of a repository", "repository", repo, "records", len(ids))
 	return nil
 }

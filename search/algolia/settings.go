@@ -12,6 +12,7 @@ import (
 	client "github.com/algolia/algoliasearch-client-go/v3/algolia/search"
 
 	"codesage/search"
+	"codesage/trace"
 )
 
 // settingsKey is where the index's user data keep the version of its settings.
@@ -108,7 +109,7 @@ func (e *Engine) settle(ctx context.Context, tries int) error {
 	if err := e.await(ctx, task); err != nil {
 		return err
 	}
-	e.c.Log.Info("applied index settings", "index", e.c.IndexName, "version", version)
+	trace.Log(ctx, e.c.Log).Info("applied index settings", "index", e.c.IndexName, "version", version)
 	e.isSet = true
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"codesage"
 	"codesage/search"
+	"codesage/trace"
 )
 
 // Limits of one request, and of a record where the plan of the account is the
@@ -71,7 +72,7 @@ func (e *Engine) mend(ctx context.Context, base codesage.Snapshot) (isMixed bool
 	if all.NbHits > 0 && later.NbHits == 0 {
 		return false, nil
 	}
-	log := e.c.Log.With("repository", base.Repository, "run", base.Run, "records", all.NbHits, "of_later_runs", later.NbHits)
+	log := trace.Log(ctx, e.c.Log).With("repository", base.Repository, "of_run", base.Run, "records", all.NbHits, "of_later_runs", later.NbHits)
 	if e.c.Rebuild == nil {
 		log.Warn("search records are not those of the base, and can't be rebuilt")
 		return later.NbHits > 0, nil

@@ -1,9 +1,11 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"codesage"
 	"codesage/search"
 	"codesage/search/index"
+	"codesage/trace"
 )
 
 // indexInOtherSchema writes the first run again, as another version would.
@@ -249,5 +252,49 @@ func TestBeginRebuildsADamagedBase(t *testing.T) {
 	put(t, x, 1, two, "loadTwo")
 	if n := hits(t, x, "load", two); n != 2 {
 		t.Errorf("got %d hits, want 2", n)
+	}
+}
+
+// What is found damaged in a run's or a request's name is logged with its id.
+func TestLinesAboutDamageHaveTheIDOfTheirCaller(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer // complete after Close
+	rebuiltFor := make(chan trace.Origin, 1)
+	x := openTest(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Rebuild: func(ctx context.Context, _ codesage.Snapshot, _ Part) error {
+		rebuiltFor <- trace.OriginOf(ctx)
+		return errors.New("no such run")
+	}})
+	put(t, x, 0, one, "loadOne")
+	segment := files(t, x, index.SegmentExt)[0]
+	data, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[strings.LastIndex(string(data), "loadOne")] = 'X'
+	if err := os.WriteFile(segment, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := tryPut(trace.WithOrigin(t.Context(), trace.Origin{Run: 2}), x, 1, two, "loadTwo"); err != nil {
+		t.Fatal(err)
+	}
+	asked := trace.WithOrigin(t.Context(), trace.Origin{Request: "r1"})
+	if err := x.answer(asked, index.ErrCorrupt); !errors.Is(err, codesage.ErrUnavailable) {
+		t.Errorf("got %v, want KindUnavailable", err)
+	}
+	if _, err := x.Languages(asked, []codesage.Snapshot{{Repository: 9, Run: 9}}); !errors.Is(err, codesage.ErrUnavailable) {
+		t.Errorf("got %v, want KindUnavailable", err)
+	}
+	if got := <-rebuiltFor; got.Request != "r1" {
+		t.Errorf("rebuilt for %+v", got)
+	}
+	x.Close()
+	for _, want := range []string{
+		`msg="search index is damaged; left unmerged" run=2 `,
+		`msg="search index is damaged; it will be rebuilt" request=r1 `,
+		`msg="rebuild search index" request=r1 repository=9 of_run=9 `,
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %s in\n%s", want, log.String())
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"codesage"
 	"codesage/search/index"
+	"codesage/trace"
 )
 
 // A draft is the writer of one part of an attempt at a run: the segments of its
@@ -222,7 +223,7 @@ func (d *draft) commit(ctx context.Context) error {
 	if err := d.seal(); err != nil {
 		return err
 	}
-	if err := d.merge(); err != nil {
+	if err := d.merge(ctx); err != nil {
 		return err
 	}
 	var m index.Manifest
@@ -246,7 +247,7 @@ func (d *draft) commit(ctx context.Context) error {
 // merge joins segments as the merge policy has it. Damage must not be copied
 // under good checksums, so the inputs are verified first; damaged ones stay as
 // they are, for the check of readers to find.
-func (d *draft) merge() error {
+func (d *draft) merge(ctx context.Context) error {
 	sizes := make([]index.SegmentSize, len(d.pieces))
 	for i, p := range d.pieces {
 		sizes[i] = index.SegmentSize{Files: p.seg.Files(), Deleted: p.deleted.Len(), Bytes: p.seg.Size()}
@@ -263,7 +264,7 @@ func (d *draft) merge() error {
 			continue
 		}
 		if err := p.seg.Verify(); err != nil {
-			d.x.o.Log.Error("search index is damaged; left unmerged", "dir", d.f.dir, "err", err)
+			trace.Log(ctx, d.x.o.Log).Error("search index is damaged; left unmerged", "dir", d.f.dir, "err", err)
 			return nil
 		}
 		inputs = append(inputs, index.MergeInput{Segment: p.seg, Deleted: p.deleted})

@@ -58,14 +58,14 @@ func (x *Index) Search(ctx context.Context, q search.Query) (search.Result, erro
 	from := min(page, search.MaxHits) * limit
 	best, err := v.rank(ctx, q, min(from+limit, search.MaxHits))
 	if err != nil {
-		return result, x.answer(err, v.opened...)
+		return result, x.answer(ctx, err, v.opened...)
 	}
 	result.TotalHits = best.total
 	result.Pages = (min(best.total, search.MaxHits) + limit - 1) / limit
 	for _, h := range best.hits[min(from, len(best.hits)):] {
 		r, err := v.record(h)
 		if err != nil {
-			return result, x.answer(err, v.opened...)
+			return result, x.answer(ctx, err, v.opened...)
 		}
 		result.Hits = append(result.Hits, r)
 	}
@@ -88,14 +88,14 @@ func (x *Index) Suggest(ctx context.Context, text string, scope []codesage.Snaps
 	defer v.release()
 	best, err := v.rank(ctx, search.Query{Text: text}, min(limit, search.MaxHits/suggestDepth)*suggestDepth)
 	if err != nil {
-		return nil, x.answer(err, v.opened...)
+		return nil, x.answer(ctx, err, v.opened...)
 	}
 	var names []string
 	seen := map[string]bool{}
 	for _, h := range best.hits {
 		r, err := v.record(h)
 		if err != nil {
-			return nil, x.answer(err, v.opened...)
+			return nil, x.answer(ctx, err, v.opened...)
 		}
 		if r.EntityName != "" && !seen[r.EntityName] {
 			seen[r.EntityName] = true
@@ -120,7 +120,7 @@ func (x *Index) Languages(ctx context.Context, scope []codesage.Snapshot) ([]str
 	defer v.release()
 	terms, err := v.ix.Terms(ctx, fLanguage, "", maxLanguages)
 	if err != nil {
-		return nil, x.answer(err, v.opened...)
+		return nil, x.answer(ctx, err, v.opened...)
 	}
 	var labels []string
 	for _, t := range terms {

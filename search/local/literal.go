@@ -31,7 +31,7 @@ func (x *Index) SearchLiteral(ctx context.Context, s codesage.Snapshot, text str
 	defer o.release()
 	files, err := o.candidateChunks(ctx, text)
 	if err != nil {
-		return nil, 0, x.answer(err, o)
+		return nil, 0, x.answer(ctx, err, o)
 	}
 	var found []literalChunk
 	for _, f := range files {

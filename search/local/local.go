@@ -36,6 +36,7 @@ import (
 
 	"codesage"
 	"codesage/search/index"
+	"codesage/trace"
 )
 
 // A Part is one of the two indexes of a repository.
@@ -228,7 +229,7 @@ func isDamage(err error) bool {
 
 // answer words an error of a search for its caller. The caller's own context
 // stays what it is; damage is remembered, so that the next request rebuilds.
-func (x *Index) answer(err error, parts ...*opened) error {
+func (x *Index) answer(ctx context.Context, err error, parts ...*opened) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -237,7 +238,7 @@ func (x *Index) answer(err error, parts ...*opened) error {
 		return err
 	}
 	if errors.Is(err, index.ErrCorrupt) {
-		x.o.Log.Error("search index is damaged; it will be rebuilt", "err", err)
+		trace.Log(ctx, x.o.Log).Error("search index is damaged; it will be rebuilt", "err", err)
 		if len(parts) == 1 {
 			parts[0].suspect()
 		} else {

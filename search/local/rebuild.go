@@ -8,6 +8,7 @@ import (
 
 	"codesage"
 	"codesage/search/index"
+	"codesage/trace"
 )
 
 // A flight is a rebuild of a part of a repository that is going on, or that
@@ -31,7 +32,7 @@ func (x *Index) rebuild(ctx context.Context, s codesage.Snapshot, part Part, cau
 	if x.o.Rebuild == nil || x.o.ReadOnly {
 		return unavailable(fmt.Errorf("%w: %w", errNoRebuild, cause))
 	}
-	f := x.launch(s, part, cause)
+	f := x.launch(ctx, s, part, cause)
 	if f == nil {
 		return unavailable(errClosed)
 	}
@@ -50,8 +51,9 @@ func (x *Index) rebuild(ctx context.Context, s codesage.Snapshot, part Part, cau
 	}
 }
 
-// launch starts a rebuild unless one is going on or has just failed.
-func (x *Index) launch(s codesage.Snapshot, part Part, cause error) *flight {
+// launch starts a rebuild unless one is going on or has just failed. It outlives
+// ctx, of which it keeps where it came from.
+func (x *Index) launch(ctx context.Context, s codesage.Snapshot, part Part, cause error) *flight {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
@@ -70,15 +72,16 @@ func (x *Index) launch(s codesage.Snapshot, part Part, cause error) *flight {
 	}
 	f := &flight{run: s.Run, done: make(chan struct{})}
 	x.flights[key] = f
-	x.o.Log.Error("search index is missing or damaged; rebuilding it",
-		"repository", s.Repository, "run", s.Run, "part", part, "err", cause)
+	log := trace.Log(ctx, x.o.Log).With("repository", s.Repository, "of_run", s.Run, "part", part)
+	log.Error("search index is missing or damaged; rebuilding it", "err", cause)
+	life := trace.WithOrigin(x.life, trace.OriginOf(ctx))
 	x.work.Go(func() {
 		start := time.Now()
-		err := x.makeAnew(s, part)
+		err := x.makeAnew(life, s, part)
 		if err != nil {
-			x.o.Log.Error("rebuild search index", "repository", s.Repository, "run", s.Run, "part", part, "err", err)
+			log.Error("rebuild search index", "err", err)
 		} else {
-			x.o.Log.Info("rebuilt search index", "repository", s.Repository, "run", s.Run, "part", part, "took", time.Since(start))
+			log.Info("rebuilt search index", "took", time.Since(start))
 		}
 		f.err, f.at = err, time.Now()
 		close(f.done)
@@ -88,19 +91,19 @@ func (x *Index) launch(s codesage.Snapshot, part Part, cause error) *flight {
 
 // makeAnew has a part of a snapshot written anew, unless another process has just
 // done so.
-func (x *Index) makeAnew(s codesage.Snapshot, part Part) error {
+func (x *Index) makeAnew(ctx context.Context, s codesage.Snapshot, part Part) error {
 	f, err := x.folder(s.Repository, part)
 	if err != nil {
 		return err
 	}
-	if lock := f.takeTurn(x.life, x.o.RebuildTurn); lock != nil {
+	if lock := f.takeTurn(ctx, x.o.RebuildTurn); lock != nil {
 		defer func() { _ = lock.Unlock() }() // it ends with its file in any case
 	}
 	if o, err := f.acquire(s.Run, x.checkLater); err == nil {
 		o.release()
 		return nil
 	}
-	return x.o.Rebuild(x.life, s, part)
+	return x.o.Rebuild(ctx, s, part)
 }
 
 // turnPoll is how often the lock of another process is tried.

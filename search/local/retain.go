@@ -10,6 +10,7 @@ import (
 	"codesage"
 	"codesage/search"
 	"codesage/search/index"
+	"codesage/trace"
 )
 
 // Retain implements search.Engine, for entities and texts alike. What a writer of
@@ -36,7 +37,7 @@ func (x *Index) Retain(ctx context.Context, keep search.Keep) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			errs = append(errs, x.sweep(p, runs[repo]))
+			errs = append(errs, x.sweep(ctx, p, runs[repo]))
 			isLive = isLive || p.IsLive()
 		}
 		if _, isKnown := runs[repo]; !isKnown && !isLive {
@@ -88,7 +89,7 @@ func (x *Index) look(ctx context.Context) (map[codesage.RepositoryID][]partSweep
 }
 
 // sweep removes from a part what belongs to none of the runs.
-func (x *Index) sweep(s partSweep, runs []codesage.RunID) error {
+func (x *Index) sweep(ctx context.Context, s partSweep, runs []codesage.RunID) error {
 	s.f.forgetAll(runs...)
 	attempts, err := s.f.attempts()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +107,7 @@ func (x *Index) sweep(s partSweep, runs []codesage.RunID) error {
 	removed, err := s.Remove(keep)
 	x.distrustFiles(s.f, removed)
 	if len(removed) > 0 {
-		x.o.Log.Debug("swept search index", "dir", s.f.dir, "removed", len(removed))
+		trace.Log(ctx, x.o.Log).Debug("swept search index", "dir", s.f.dir, "removed", len(removed))
 	}
 	return err
 }

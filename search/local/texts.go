@@ -54,7 +54,7 @@ func (x *Index) Candidates(ctx context.Context, s codesage.Snapshot, q index.Tri
 		return nil
 	})
 	if err != nil {
-		return nil, false, x.answer(err, o)
+		return nil, false, x.answer(ctx, err, o)
 	}
 	return paths, false, nil
 }
@@ -70,11 +70,11 @@ func (x *Index) SearchChunks(ctx context.Context, s codesage.Snapshot, q query.Q
 	defer o.release()
 	opt := index.Options{K: k, MaxNodes: maxTree, MaxTerms: 1 << 20}
 	if total, err = o.ix.Count(ctx, q, opt); err != nil {
-		return nil, 0, x.answer(err, o)
+		return nil, 0, x.answer(ctx, err, o)
 	}
 	found, err := o.ix.Search(ctx, q, opt)
 	if err != nil {
-		return nil, 0, x.answer(err, o)
+		return nil, 0, x.answer(ctx, err, o)
 	}
 	for _, h := range found {
 		hits = append(hits, chunkHit(h))

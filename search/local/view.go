@@ -44,7 +44,7 @@ func (x *Index) view(ctx context.Context, scope []codesage.Snapshot, part Part) 
 	ix, err := index.Join(indexes...)
 	if err != nil {
 		v.release()
-		return nil, x.answer(err, v.opened...)
+		return nil, x.answer(ctx, err, v.opened...)
 	}
 	v.ix, v.joined = ix, true
 	return v, nil

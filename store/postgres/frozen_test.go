@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"codesage/store"
 	"codesage/store/postgres"
 	"codesage/store/postgres/postgrestest"
+	"codesage/trace"
 )
 
 // impatient is a database's URL with waits that suit a test.
@@ -107,6 +109,29 @@ func TestAFrozenProcessKeepsNoLock(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestAnEndedSessionIsLoggedWithTheIDOfWhoNeededIt(t *testing.T) {
+	t.Parallel()
+	address := impatient(t, migrated(t, postgrestest.Start(t)))
+	var log bytes.Buffer
+	s, err := postgres.Open(t.Context(), address, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, run, err := s.CreateRepository(t.Context(), codesage.Repository{Session: "a", Source: codesage.SourceFolder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	freeze(t, address, run, "copy")
+	ctx := trace.WithOrigin(t.Context(), trace.Origin{Request: "r1"})
+	if _, err := s.CancelRun(ctx, run.Repository, "Cancelled"); err != nil {
+		t.Fatal(err)
+	}
+	if want := `msg="ended a session of the database that held locks and stood still" request=r1 `; !strings.Contains(log.String(), want) {
+		t.Errorf("no %s in\n%s", want, log.String())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"codesage"
+	"codesage/trace"
 )
 
 // addLock is the advisory lock under which repositories are added, so that the
@@ -229,7 +230,7 @@ func (s *Store) DeleteRepository(ctx context.Context, id codesage.RepositoryID) 
 		return err
 	}
 	if err := s.sweepDeleted(ctx, id); err != nil {
-		s.log.Warn("remove the rows of a deleted repository; the next pruning goes on", "repository", id, "err", err)
+		trace.Log(ctx, s.log).Warn("remove the rows of a deleted repository; the next pruning goes on", "repository", id, "err", err)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"codesage"
+	"codesage/trace"
 )
 
 // sessionSettings are what PostgreSQL is told of each connection, unless the URL
@@ -114,7 +115,7 @@ func endFrozen(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error 
 	var state string
 	var seconds int64
 	_, err = pgx.ForEachRow(rows, []any{&pid, &state, &seconds}, func() error {
-		log.Warn("ended a session of the database that held locks and stood still", "pid", pid, "state", state, "seconds", seconds)
+		trace.Log(ctx, log).Warn("ended a session of the database that held locks and stood still", "pid", pid, "state", state, "seconds", seconds)
 		return nil
 	})
 	return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"codesage"
+	"codesage/trace"
 )
 
 // querier is a transaction or a connection.
@@ -248,7 +249,7 @@ func (s *Store) DeleteRepository(ctx context.Context, id codesage.RepositoryID) 
 		return err
 	}
 	if err := s.sweepDeleted(ctx, id); err != nil {
-		s.log.Warn("remove the rows of a deleted repository; the next pruning goes on", "repository", id, "err", err)
+		trace.Log(ctx, s.log).Warn("remove the rows of a deleted repository; the next pruning goes on", "repository", id, "err", err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"codesage"
 	"codesage/pipeline/source"
+	"codesage/trace"
 )
 
 // Fetch gets the newest commit of the repository's branch. The pack is read
@@ -34,7 +35,7 @@ func (s *Source) Fetch(ctx context.Context, repo codesage.Repository) (source.Ch
 	if err != nil {
 		return nil, s.explain(ctx, r, operation{clone: true}, err)
 	}
-	s.log.Debug("fetched a repository", "repository", r.Name, "commit", c.commit,
+	trace.Log(ctx, s.log).Debug("fetched a repository", "repository", r.Name, "commit", c.commit,
 		"objects", len(c.objects.entries), "bytes", c.objects.heap.written, "seconds", time.Since(began).Seconds())
 	return c, nil
 }
