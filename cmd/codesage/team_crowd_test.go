@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"codesage"
 	"codesage/api/client"
+	"codesage/pipeline/source/git/gittest"
 	"codesage/search/algolia/algoliatest"
 )
 
@@ -23,13 +25,15 @@ type crowd struct {
 	calm          [versions]time.Duration // in which an undisturbed server indexed them
 }
 
-// member is one repository of a crowd.
+// member is one repository of a crowd: a folder, or a git repository.
 type member struct {
-	name   string
-	folder string
-	trees  [versions]tree
-	ask    []question
-	want   [versions]state
+	name    string
+	folder  string
+	remote  *gittest.Repo // nil = a folder
+	trees   [versions]tree
+	commits [versions]string // of the remote
+	ask     []question
+	want    [versions]state
 
 	id         codesage.RepositoryID
 	api, other *server // its clients ask the one, and then the other
@@ -39,23 +43,30 @@ type member struct {
 const versions = 2
 
 // newCrowd asks an undisturbed server for both versions of some repositories of
-// so many files each, and starts a team of two APIs and three workers.
+// so many files each, and starts a team of two APIs and three workers. Every third
+// repository is a git repository.
 func newCrowd(t *testing.T, repositories, files int, engine engine) *crowd {
 	t.Helper()
 	c := &crowd{members: make([]member, repositories), engine: engine}
+	hosts := gittest.New(t)
 	for i := range c.members {
 		m := &c.members[i]
-		m.name, m.folder = fmt.Sprintf("crowd%02d", i), t.TempDir()
+		m.name = fmt.Sprintf("crowd%02d", i)
 		for v := range m.trees {
 			m.trees[v] = newTree(uint64(100+i), files, v+1)
+		}
+		if i%3 == 2 {
+			m.publish(hosts)
+		} else {
+			m.folder = t.TempDir()
 		}
 		m.ask = questions(m.name, sharedPath(m.trees[0], m.trees[1]))
 		for k := range m.ask {
 			m.ask[k].tally = engine.isLoose && m.ask[k].tool == "search_code"
 		}
 	}
-	c.undisturbed(t, engine.settings(t))
-	c.team = newTeam(t, engine.settings(t)...)
+	c.undisturbed(t, engine.settings(t, hosts))
+	c.team = newTeam(t, engine.settings(t, hosts)...)
 	c.apis = []*server{c.start("api"), c.start("api")}
 	c.workers = []*server{c.start("worker"), c.start("worker"), c.start("worker")}
 	for i := range c.members {
@@ -66,7 +77,7 @@ func newCrowd(t *testing.T, repositories, files int, engine engine) *crowd {
 
 // engine is a search engine under which a crowd is indexed.
 type engine struct {
-	settings func(*testing.T) settings // of one that holds nothing
+	settings func(*testing.T, *gittest.Server) settings // of one that holds nothing, and of git hosts
 
 	// During a refresh a search finds records of both versions, and hits that are
 	// equally good have any order.
@@ -74,12 +85,53 @@ type engine struct {
 }
 
 var (
-	localEngine = engine{settings: func(*testing.T) settings { return nil }}
+	localEngine = engine{settings: gitSettings}
 
-	algoliaEngine = engine{isLoose: true, settings: func(t *testing.T) settings {
-		return algoliaSettings(t, algoliatest.New(t, algoliatest.Options{}))
+	algoliaEngine = engine{isLoose: true, settings: func(t *testing.T, hosts *gittest.Server) settings {
+		fake := algoliatest.New(t, algoliatest.Options{})
+		return append(append(algoliaSettings(t, fake), gitSettings(t, hosts)...), trusting(t, certificate(t, fake), hosts.CertificatePEM()))
 	}}
 )
+
+// publish makes a member a git repository that has both versions.
+func (m *member) publish(hosts *gittest.Server) {
+	const host = "git.example.org"
+	m.remote = hosts.Repo(host, "crowd/"+m.name)
+	m.name = host + "/crowd/" + m.name
+	for v, files := range m.trees {
+		changes := gittest.Files(files)
+		if v > 0 {
+			for path := range m.trees[v-1] {
+				if _, stays := files[path]; !stays {
+					changes[path] = gittest.Change{Delete: true}
+				}
+			}
+		}
+		m.commits[v] = m.remote.Commit("main", changes)
+	}
+}
+
+// begin starts to index a version.
+func (m *member) begin(s *server, version int) {
+	s.t.Helper()
+	if m.remote == nil {
+		m.trees[version].write(s.t, m.folder)
+		m.id = s.add(m.folder, m.name).ID
+		return
+	}
+	m.remote.Git("update-ref", "refs/heads/main", m.commits[version])
+	var repo client.Repository
+	var err error
+	if version == 0 {
+		repo, err = s.api.AddURL(context.Background(), client.URL{URL: m.remote.URL()})
+	} else {
+		repo, err = s.api.Reprocess(context.Background(), m.id)
+	}
+	if err != nil {
+		s.t.Fatalf("index %s: %v", m.remote.URL(), err)
+	}
+	m.id = repo.ID
+}
 
 // undisturbed takes note of what a server that nothing happens to tells of each
 // version.
@@ -89,9 +141,7 @@ func (c *crowd) undisturbed(t *testing.T, env settings) {
 	for v := range versions {
 		began := time.Now()
 		for i := range c.members {
-			m := &c.members[i]
-			m.trees[v].write(t, m.folder)
-			m.id = s.add(m.folder, m.name).ID
+			c.members[i].begin(s, v)
 		}
 		for i := range c.members {
 			m := &c.members[i]
@@ -109,12 +159,8 @@ func (c *crowd) undisturbed(t *testing.T, env settings) {
 // begin starts to index a version of some members.
 func (c *crowd) begin(version int, members []member) {
 	c.t.Helper()
-	for _, m := range members {
-		m.trees[version].write(c.t, m.folder)
-	}
 	for i := range members {
-		m := &members[i]
-		m.id = m.api.add(m.folder, m.name).ID
+		members[i].begin(members[i].api, version)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/pem"
 	"net/http"
@@ -53,12 +54,18 @@ func TestARunWhoseKeyAlgoliaRefusesSaysSo(t *testing.T) {
 // algoliaSettings make the program use the fake service.
 func algoliaSettings(t *testing.T, fake *algoliatest.Server) settings {
 	t.Helper()
+	return settings{"ALGOLIA_APP_ID=" + algoliatest.AppID, "ALGOLIA_ADMIN_API_KEY=" + algoliatest.AdminKey,
+		"ALGOLIA_HOSTS=" + fake.Host(), trusting(t, certificate(t, fake))}
+}
+
+// trusting is the setting that makes the program trust certificates.
+func trusting(t *testing.T, certificates ...[]byte) string {
+	t.Helper()
 	roots := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(roots, certificate(t, fake), 0o600); err != nil {
+	if err := os.WriteFile(roots, bytes.Join(certificates, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return settings{"ALGOLIA_APP_ID=" + algoliatest.AppID, "ALGOLIA_ADMIN_API_KEY=" + algoliatest.AdminKey,
-		"ALGOLIA_HOSTS=" + fake.Host(), "SSL_CERT_FILE=" + roots}
+	return "SSL_CERT_FILE=" + roots
 }
 
 // certificate is that of the fake service, for the program to trust.
