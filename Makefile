@@ -53,7 +53,7 @@ soak: ## kill and freeze the parts of a team's server for some minutes
 	CODESAGE_SOAK=1 $(GO) test -timeout 30m -run 'TestATeam.*SurvivesKills|TestAFrozenWorker' -v ./cmd/codesage
 
 bench-load: build ## ask a server with 200 clients for a minute
-	$(GO) run ./bench/load -binary $(BINARY) -folder .
+	BINARY=$(BINARY) bench/load
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -31,6 +31,8 @@ var rules = []rule{
 	{of: "./tools/...", forbidden: "codesage/search/algolia", why: "tools know contracts only"},
 	{of: "./bridge", forbidden: "codesage/store/...", why: "the bridge speaks to the API only"},
 	{of: "./bridge", forbidden: "codesage/pipeline/...", why: "the bridge speaks to the API only"},
+	{of: "./bench", forbidden: "codesage/store/...", why: "it measures what a client of the API gets"},
+	{of: "./bench", forbidden: "codesage/search/...", why: "it measures what a client of the API gets"},
 	{of: "./catalog", forbidden: "codesage/store/sqlite", why: "only cmd knows which adapter is used"},
 	{of: "./catalog", forbidden: "codesage/store/postgres", why: "only cmd knows which adapter is used"},
 	{of: "./pipeline", forbidden: "codesage/store/sqlite", why: "the pipeline knows contracts only"},

@@ -74,8 +74,10 @@ func readKeyFile(path string) string {
 }
 
 // dial returns a client of the server that the environment names.
-func dial(t terminal) (*client.Client, error) {
-	a := readAddress(t.getenv)
+func dial(t terminal) (*client.Client, error) { return readAddress(t.getenv).dial() }
+
+// dial returns a client of the server of this address.
+func (a address) dial() (*client.Client, error) {
 	return client.New(client.Config{
 		BaseURL:       a.url,
 		Key:           a.key,

@@ -85,7 +85,7 @@ func newRoot(t terminal) *cobra.Command {
 	for _, c := range []*cobra.Command{
 		serveCommand(t), apiCommand(t), workerCommand(t), migrateCommand(t), healthCommand(t), doctorCommand(t),
 		backupCommand(t), restoreCommand(t), bridgeCommand(t), parseWorkerCommand(t),
-		addCommand(t), listCommand(t), statusCommand(t), searchCommand(t), reprocessCommand(t), removeCommand(t), installCommand(t),
+		addCommand(t), listCommand(t), statusCommand(t), searchCommand(t), reprocessCommand(t), removeCommand(t), benchCommand(t), installCommand(t),
 	} {
 		root.AddCommand(c)
 	}
