@@ -61,15 +61,16 @@ type Config struct {
 	HTTP *http.Client
 
 	// Rebuild writes the records of a published snapshot anew from the store:
-	// Begin with base 0 and the snapshot's own run, a Put for every file, Commit.
+	// Begin with base 0 and the snapshot's own run, a Put for every file, Commit,
+	// all with the context that it is given.
 	// Begin calls it when the records of its base are missing or mixed with those
 	// of a run that was never published. Nil means that only surplus records can
 	// be removed.
 	Rebuild func(ctx context.Context, s codesage.Snapshot) error
 
 	// Check fails when an attempt at a run is not, or not known to be, the one that
-	// may publish it. Writers ask before each request that changes records, but
-	// for the attempt search.Rebuilt. Nil means not to ask.
+	// may publish it. Writers ask before each request that changes records: that of
+	// a rebuild asks about the attempt whose Begin has it made. Nil means not to ask.
 	Check func(ctx context.Context, run codesage.Run) error
 
 	// HoldBytes is how much a writer holds back until Commit. Zero means 16 MiB.

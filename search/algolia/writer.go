@@ -35,7 +35,7 @@ func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base codes
 	isMixed := false
 	if base != 0 {
 		var err error
-		if isMixed, err = e.mend(ctx, codesage.Snapshot{Repository: repo.ID, Run: base}); err != nil {
+		if isMixed, err = e.mend(ctx, codesage.Snapshot{Repository: repo.ID, Run: base}, run); err != nil {
 			return nil, err
 		}
 	}
@@ -49,15 +49,24 @@ func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base codes
 			return nil, codesage.Errorf(codesage.KindConflict, "another run is writing the search index of repository %d", repo.ID)
 		}
 	}
+	checked := run
+	if run.Attempt == search.Rebuilt {
+		checked, _ = ctx.Value(mendedFor{}).(codesage.Run)
+	}
 	return &writer{
-		e: e, repo: repo.ID, base: base, run: run, isMixed: isMixed, lock: l,
+		e: e, repo: repo.ID, base: base, run: run, checked: checked, isMixed: isMixed, lock: l,
 		turn: make(lock, 1), files: map[string]extent{},
 	}, nil
 }
 
-// mend makes sure that the records of a base are all there and alone. It reports
-// whether surplus records of later runs are left, which Commit has to remove.
-func (e *Engine) mend(ctx context.Context, base codesage.Snapshot) (isMixed bool, err error) {
+// mendedFor is the key of the attempt at a run that has its base rebuilt, in the
+// context of that rebuild.
+type mendedFor struct{}
+
+// mend makes sure that the records of a run's base are all there and alone. It
+// reports whether surplus records of later runs are left, which Commit has to
+// remove.
+func (e *Engine) mend(ctx context.Context, base codesage.Snapshot, run codesage.Run) (isMixed bool, err error) {
 	if err := e.awaitEarlier(ctx, base.Repository); err != nil {
 		return false, unwritable(err)
 	}
@@ -78,7 +87,7 @@ func (e *Engine) mend(ctx context.Context, base codesage.Snapshot) (isMixed bool
 		return later.NbHits > 0, nil
 	}
 	log.Info("rebuild search records")
-	if err := e.c.Rebuild(ctx, base); err != nil {
+	if err := e.c.Rebuild(context.WithValue(ctx, mendedFor{}, run), base); err != nil {
 		return false, fmt.Errorf("rebuild search records of run %d: %w", base.Run, err)
 	}
 	return false, nil
@@ -107,6 +116,7 @@ type writer struct {
 	repo    codesage.RepositoryID
 	base    codesage.RunID
 	run     codesage.Run
+	checked codesage.Run // the attempt that must be live still; zero = none
 	isMixed bool
 	lock    lock // the repository's, until the writer ends
 
@@ -217,10 +227,10 @@ func (w *writer) send(ctx context.Context, which fill) error {
 
 // check fails when the run has been taken over.
 func (w *writer) check(ctx context.Context) error {
-	if w.e.c.Check == nil || w.run.Attempt == search.Rebuilt {
+	if w.e.c.Check == nil || w.checked.ID == 0 {
 		return nil
 	}
-	if err := w.e.c.Check(ctx, w.run); err != nil {
+	if err := w.e.c.Check(ctx, w.checked); err != nil {
 		return fmt.Errorf("write search records of run %d: %w", w.run.ID, err)
 	}
 	return nil
