@@ -104,8 +104,8 @@ type Engine struct {
 }
 
 // Open returns the engine of an index and brings the index's settings up to
-// date. A service that is away is no error: the settings are applied before the
-// first write. KindInvalid when the configuration can't be right, KindDenied
+// date. A service that is away, or whose quota is used up, is no error: the
+// settings are applied before the first write. KindInvalid when the configuration can't be right, KindDenied
 // when the service refuses the key.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e, err := newEngine(c)
@@ -126,8 +126,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 
 // Probe asks the service, with the key, for the index's settings and for a search,
 // and changes nothing. KindInvalid when the configuration can't be right,
-// KindDenied when the service refuses the key, KindUnavailable when it does not
-// answer or something else does; the cause says what.
+// KindDenied when the service refuses the key, KindTooLarge when its quota is used
+// up, KindUnavailable when it does not answer or something else does; the cause
+// says what.
 func Probe(ctx context.Context, c Config) error {
 	e, err := newEngine(c)
 	if err != nil {

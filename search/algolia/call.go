@@ -43,8 +43,15 @@ func unavailable(cause error) error {
 }
 
 // unwritable is what the caller of a writer gets. A key that the service refuses
-// stays refused until somebody acts, so it is not away: KindDenied.
+// stays refused until somebody acts, so it is not away: KindDenied. Nor is one
+// whose quota is used up: KindTooLarge.
 func unwritable(cause error) error {
+	var f *failure
+	if errors.As(cause, &f) && f.isQuota {
+		return &codesage.Error{Kind: codesage.KindTooLarge,
+			Message: "Algolia says that a quota of the application ALGOLIA_APP_ID is used up; free some of it or change the plan, or set SEARCH_ENGINE=local",
+			Err:     cause}
+	}
 	if !hasStatus(cause, http.StatusUnauthorized) && !hasStatus(cause, http.StatusForbidden) {
 		return unavailable(cause)
 	}
@@ -55,11 +62,13 @@ func unwritable(cause error) error {
 
 // failure is an answer, or the lack of one, in words that hold no key. status is
 // zero when no host answered; isOwn says that the body gives it too, as the
-// service's own do and those of a proxy don't.
+// service's own do and those of a proxy don't. isQuota says that the service
+// refused because the plan of the account is used up, which has the status of a
+// refused key.
 type failure struct {
-	status int
-	isOwn  bool
-	text   string
+	status         int
+	isOwn, isQuota bool
+	text           string
 }
 
 func (f *failure) Error() string { return f.text }
@@ -183,9 +192,10 @@ func (e *Engine) call(ctx context.Context, what string, tries int, ask func(ctx 
 const maxFailureText = 500
 
 func (e *Engine) failure(what string, err error, a *attempt) *failure {
-	text, isOwn := strings.Join(a.notes, ", "), false
+	text, isOwn, isQuota := strings.Join(a.notes, ", "), false, false
 	if refused, ok := errs.IsAlgoliaErr(err); ok {
 		isOwn = refused.Status == a.status
+		isQuota = isOwn && a.status == http.StatusForbidden && strings.Contains(strings.ToLower(refused.Message), "quota")
 		text += ": " + refused.Message
 	} else if a.status == 0 || a.status < 500 {
 		text += ": " + err.Error()
@@ -194,7 +204,7 @@ func (e *Engine) failure(what string, err error, a *attempt) *failure {
 	if len(text) > maxFailureText {
 		text = strings.ToValidUTF8(text[:maxFailureText], "") + "…"
 	}
-	return &failure{status: a.status, isOwn: isOwn, text: text}
+	return &failure{status: a.status, isOwn: isOwn, isQuota: isQuota, text: text}
 }
 
 // backoff is the pause after the n-th try: doubled each time, and by up to a half

@@ -24,10 +24,10 @@ const (
 )
 
 // Begin implements search.Engine. It waits for another writer of the repository
-// in this process; the error is KindConflict when that one stays too long, and
-// KindDenied from here to Commit when the service refuses the key. When
-// the records of base are missing, or a run that was never published left some,
-// base is rebuilt first.
+// in this process; the error is KindConflict when that one stays too long. From
+// here to Commit it is KindDenied when the service refuses the key, and
+// KindTooLarge when its quota is used up. When the records of base are missing, or
+// a run that was never published left some, base is rebuilt first.
 func (e *Engine) Begin(ctx context.Context, repo codesage.Repository, base codesage.RunID, run codesage.Run) (search.Writer, error) {
 	if err := e.settle(ctx, triesOfWrite); err != nil {
 		return nil, unwritable(err)
