@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,11 +41,10 @@ const patience = 40 * time.Second
 
 // settings are what tests choose of a house.
 type settings struct {
-	token     string
-	secret    string // of the webhooks
-	interval  time.Duration
-	preflight time.Duration
-	paused    bool // no worker yet; see start
+	token    string
+	secret   string // of the webhooks
+	interval time.Duration
+	paused   bool // no worker yet; see start
 }
 
 // house is a whole server for git repositories, whose hosts are played by a
@@ -62,7 +62,7 @@ type house struct {
 	index    *local.Index
 	pipeline *pipeline.Pipeline
 	catalog  *catalog.Catalog
-	source   gitHosts
+	source   *gitHosts
 	sweeper  *worker.Sweeper
 	gate     *gate
 	url      string
@@ -87,24 +87,27 @@ func (o *output) String() string {
 }
 
 // gitHosts is what the program has between catalog, pipeline and git.
-type gitHosts struct{ *git.Source }
+type gitHosts struct {
+	*git.Source
+	preflight atomic.Pointer[git.Source] // which asks before an add; see house.hurry
+}
 
-func (h gitHosts) Parse(url, branch string) (codesage.Repository, error) {
+func (h *gitHosts) Parse(url, branch string) (codesage.Repository, error) {
 	r, err := git.ParseURL(url, branch)
 	session := strings.NewReplacer("/", "-", ".", "-").Replace(r.Name)
 	return codesage.Repository{Name: r.Name, Session: session, Source: codesage.SourceGit, URL: r.URL, Branch: r.Branch}, err
 }
 
-func (h gitHosts) Preflight(ctx context.Context, repo codesage.Repository) error {
+func (h *gitHosts) Preflight(ctx context.Context, repo codesage.Repository) error {
 	r, err := git.ParseURL(repo.URL, repo.Branch)
 	if err != nil {
 		return err
 	}
-	_, err = h.Source.Preflight(ctx, r)
+	_, err = h.preflight.Load().Preflight(ctx, r)
 	return err
 }
 
-func (h gitHosts) Head(ctx context.Context, repo codesage.Repository) (string, error) {
+func (h *gitHosts) Head(ctx context.Context, repo codesage.Repository) (string, error) {
 	head, err := h.Source.Head(ctx, repo)
 	return head.Commit, err
 }
@@ -154,7 +157,7 @@ func newHouse(t *testing.T, s settings) *house {
 	t.Cleanup(func() { _ = h.index.Close() })
 	pool := parse.NewPool(parse.Config{Processes: 2, Command: parsetest.Command(), Log: log})
 	t.Cleanup(pool.Close)
-	h.openHosts(log)
+	h.openHosts()
 	h.pipeline = &pipeline.Pipeline{
 		Store: h.store, Engine: h.index, Texts: h.index, Parser: pool, Readers: 2, DataDir: h.dir, Log: log,
 		Sources: map[codesage.SourceKind]source.Source{codesage.SourceGit: h.source},
@@ -177,22 +180,27 @@ func (h *house) rebuild(ctx context.Context, s codesage.Snapshot, part local.Par
 	return h.pipeline.RebuildRecords(ctx, s)
 }
 
-func (h *house) openHosts(log *slog.Logger) {
-	temp := filepath.Join(h.dir, "tmp")
-	if err := os.Mkdir(temp, 0o700); err != nil {
+func (h *house) openHosts() {
+	if err := os.Mkdir(filepath.Join(h.dir, "tmp"), 0o700); err != nil {
 		h.t.Fatal(err)
 	}
-	if h.settings.preflight == 0 {
-		h.settings.preflight = 20 * time.Second
-	}
+	h.source = &gitHosts{Source: h.gitSource(20 * time.Second)}
+	h.source.preflight.Store(h.source.Source)
+}
+
+// hurry lets a host that is asked before an add have only so long to answer.
+func (h *house) hurry(preflight time.Duration) { h.source.preflight.Store(h.gitSource(preflight)) }
+
+func (h *house) gitSource(preflight time.Duration) *git.Source {
 	s, err := git.New(git.Config{
-		GitHubToken: h.settings.token, PreflightTimeout: h.settings.preflight, CloneTimeout: patience, TempDir: temp, Log: log,
+		GitHubToken: h.settings.token, PreflightTimeout: preflight, CloneTimeout: patience, TempDir: filepath.Join(h.dir, "tmp"),
+		Log:  slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Dial: h.hosts.Dial, Resolve: h.hosts.Resolve, RootCAs: h.hosts.RootCAs(),
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.source = gitHosts{s}
+	return s
 }
 
 // serve starts the API.

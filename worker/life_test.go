@@ -106,14 +106,16 @@ func TestADeleteDuringARunLeavesNothing(t *testing.T) {
 			h := newHouse(t, settings{})
 			remote := h.hosts.Repo("code.example.org", "o/r")
 			remote.Commit("main", sources(30))
-			deleted := h.deleteAt(phase)
+			added := make(chan struct{})
+			deleted := h.deleteAt(phase, added)
 			h.add(remote.URL())
+			close(added)
 			<-deleted
 			h.until("nothing is left of a first run", func() bool { return len(h.leftovers()) == 0 })
 
 			id := h.indexed(remote.URL())
 			remote.Commit("main", gittest.Files(map[string]string{"new.go": "package n\n", "p1/f.go": "package p1\n\nfunc New() {}\n"}))
-			deleted = h.deleteAt(phase)
+			deleted = h.deleteAt(phase, added)
 			h.ask("POST", fmt.Sprintf("/api/v1/repositories/%d/reprocess", id), "")
 			<-deleted
 			h.until("nothing is left of a refresh", func() bool { return len(h.leftovers()) == 0 })
@@ -121,12 +123,17 @@ func TestADeleteDuringARunLeavesNothing(t *testing.T) {
 	}
 }
 
-// deleteAt deletes the repository of the next run that enters a phase, and
-// closes the channel then.
-func (h *house) deleteAt(phase codesage.Phase) <-chan struct{} {
+// deleteAt deletes the repository of the next run that enters a phase, once it is
+// known to have been added, and closes the channel then.
+func (h *house) deleteAt(phase codesage.Phase, added <-chan struct{}) <-chan struct{} {
 	deleted := make(chan struct{})
 	h.gate.at(phase, func(run codesage.Run) {
 		defer close(deleted)
+		select {
+		case <-added:
+		case <-h.t.Context().Done():
+			return
+		}
 		if status, body := h.ask("DELETE", fmt.Sprintf("/api/v1/repositories/%d", run.Repository), ""); status != http.StatusNoContent {
 			h.t.Errorf("delete: %d %s", status, body)
 		}

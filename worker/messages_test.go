@@ -122,7 +122,8 @@ func TestMessagesOfGitHubsAPI(t *testing.T) {
 
 func TestMessagesOfSlowHosts(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, settings{paused: true, preflight: 300 * time.Millisecond})
+	h := newHouse(t, settings{paused: true})
+	h.hurry(300 * time.Millisecond)
 	h.hosts.Handle("slow.example.org", gittest.Stalled())
 	h.hosts.Handle("api.github.com", gittest.Stalled())
 	h.hosts.Silent("silent.example.org", "93.184.216.99")

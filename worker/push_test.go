@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -115,14 +116,22 @@ func TestARegularCheckFindsAPush(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, settings{interval: time.Second})
 	remote := h.hosts.Repo("code.example.org", "o/r")
+	var renaming sync.RWMutex // a check of a host that has no branch at the moment is not repeated soon
+	h.hosts.Handle("code.example.org", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		renaming.RLock()
+		defer renaming.RUnlock()
+		h.hosts.Git().ServeHTTP(w, r)
+	}))
 	remote.Commit("main", sources(3))
 	id := h.indexed(remote.URL())
 	h.until("a check", func() bool { return h.hosts.Lookups("code.example.org") > 3 })
 	if runs := h.runs(id); len(runs) != 1 {
 		t.Errorf("%d runs though nothing was pushed", len(runs))
 	}
+	renaming.Lock()
 	remote.Git("branch", "-m", "main", "trunk")
 	remote.Git("symbolic-ref", "HEAD", "refs/heads/trunk")
+	renaming.Unlock()
 	commit := remote.Commit("trunk", gittest.Files(map[string]string{"p1/f.go": "package p1\n"}))
 	h.until("the push to the renamed branch is indexed", func() bool {
 		repo := h.repository(id)
