@@ -47,9 +47,6 @@ func writeStatus(out io.Writer, repo client.Repository, runs []client.Run) {
 	if repo.Branch != "" {
 		fmt.Fprintf(out, "  branch     %s\n", repo.Branch)
 	}
-	if repo.Branch != "" {
-		fmt.Fprintf(out, "  branch     %s\n", repo.Branch)
-	}
 	if repo.CommitSHA != "" {
 		fmt.Fprintf(out, "  commit     %s\n", repo.CommitSHA)
 	}
