@@ -16,7 +16,6 @@ import (
 func TestFailuresReachTheClient(t *testing.T) {
 	t.Parallel()
 	html := "<html><body><h1>502 Bad Gateway</h1>nginx</body></html>"
-	closed := closedPort(t)
 	const call = `{"query":"x"}`
 	for _, tc := range []struct {
 		name   string
@@ -29,7 +28,7 @@ func TestFailuresReachTheClient(t *testing.T) {
 		{name: "no http URL", set: func(c *Config) { c.ServerURL = "ftp://bob:secret@host/x" }, want: "MCP_SERVER_URL must start with http:// or https:// (got 'ftp://host/x')"},
 		{name: "no host", set: func(c *Config) { c.ServerURL = "http://" }, want: "MCP_SERVER_URL must start with http:// or https:// (got 'http://')"},
 		{name: "no URL", set: func(c *Config) { c.ServerURL = "localhost:8001" }, want: "MCP_SERVER_URL must start with http:// or https:// (got 'localhost:8001')"},
-		{name: "refused", set: func(c *Config) { c.ServerURL = "http://" + closed + "/" }, want: "CodeSage backend not reachable at http://" + closed + "; start it with `make start-backend`"},
+		{name: "refused", set: func(c *Config) { c.ServerURL = "http://" + closedPort + "/" }, want: "CodeSage backend not reachable at http://" + closedPort + "; start it with `make start-backend`"},
 		{name: "other host", set: func(c *Config) { c.ServerURL = "http://code.invalid" }, want: "CodeSage backend not reachable at http://code.invalid; check MCP_SERVER_URL and that the host is up"},
 		{name: "login of a proxy", status: 401, body: html, header: []string{"WWW-Authenticate", `basic realm="x"`},
 			want: "The proxy in front of CodeSage rejected the login (401); check the user and password (CODESAGE_BASIC_AUTH_USER and its Keychain entry)"},
@@ -124,7 +123,7 @@ func TestFailuresWithoutAnAnswer(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			if tc.c.ServerURL == "" {
-				tc.c.ServerURL = "http://" + closedPort(t)
+				tc.c.ServerURL = "http://" + closedPort
 			}
 			if diff := cmp.Diff(tc.want, ask(t, tc.c, tc.line)); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
