@@ -21,26 +21,15 @@ func (c *Catalog) CheckFolder(path string) (string, error) { return c.checkRoot(
 // this run or of a later one. report is told the run's row each time it is
 // read. A run that ends otherwise is KindConflict with the run's error as its
 // message; a repository that is deleted meanwhile is KindNotFound. The end of
-// ctx ends the waiting, never the run.
-func (c *Catalog) Wait(ctx context.Context, run codesage.Run, report func(codesage.Run)) (codesage.Repository, error) {
+// ctx ends the waiting, never the run; so does, as context.DeadlineExceeded, a
+// store that takes longer than patience to tell how the run is.
+func (c *Catalog) Wait(ctx context.Context, run codesage.Run, patience time.Duration, report func(codesage.Run)) (codesage.Repository, error) {
 	ticker := time.NewTicker(waitInterval)
 	defer ticker.Stop()
 	for {
-		// The run is read first: one that has completed is seen by the repository.
-		now, err := c.store.Run(ctx, run.ID)
-		if err != nil && !errors.Is(err, codesage.ErrNotFound) {
-			return codesage.Repository{}, fmt.Errorf("read run %d: %w", run.ID, err)
-		}
-		repo, missing := c.store.Repository(ctx, run.Repository)
-		switch {
-		case missing != nil:
-			return repo, fmt.Errorf("read repository %d: %w", run.Repository, missing)
-		case repo.TextRun >= run.ID:
-			return repo, nil
-		case err != nil:
+		now, repo, err := c.look(ctx, run, patience)
+		if err != nil || repo.TextRun >= run.ID {
 			return repo, err
-		case !now.Going():
-			return repo, codesage.Errorf(codesage.KindConflict, "%s", now.Error)
 		}
 		report(now)
 		select {
@@ -49,4 +38,28 @@ func (c *Catalog) Wait(ctx context.Context, run codesage.Run, report func(codesa
 		case <-ticker.C:
 		}
 	}
+}
+
+// look reads a run and its repository. A run that has ended without texts that
+// can be read is an error, as Wait has it.
+func (c *Catalog) look(ctx context.Context, run codesage.Run, patience time.Duration) (now codesage.Run, repo codesage.Repository, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	// The run is read first: one that has completed is seen by the repository.
+	now, unread := c.store.Run(ctx, run.ID)
+	if unread != nil && !errors.Is(unread, codesage.ErrNotFound) {
+		return now, repo, fmt.Errorf("read run %d: %w", run.ID, unread)
+	}
+	repo, err = c.store.Repository(ctx, run.Repository)
+	switch {
+	case err != nil:
+		return now, repo, fmt.Errorf("read repository %d: %w", run.Repository, err)
+	case repo.TextRun >= run.ID:
+		return now, repo, nil
+	case unread != nil:
+		return now, repo, unread
+	case !now.Going():
+		return now, repo, codesage.Errorf(codesage.KindConflict, "%s", now.Error)
+	}
+	return now, repo, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"time"
 
 	"codesage"
 	"codesage/catalog"
@@ -41,7 +42,7 @@ func newWaiting(t *testing.T) waiting {
 // time.
 func (w waiting) wait(ctx context.Context, then func()) (codesage.Repository, error) {
 	done := false
-	return w.catalog.Wait(ctx, w.run, func(run codesage.Run) {
+	return w.catalog.Wait(ctx, w.run, time.Minute, func(run codesage.Run) {
 		if run.ID == w.run.ID && !done {
 			done = true
 			then()
@@ -104,6 +105,50 @@ func TestWaitTellsHowElseARunEnded(t *testing.T) {
 				t.Errorf("got %q %v, want %q %s", codesage.KindOf(err), err, tc.kind, tc.message)
 			}
 		})
+	}
+}
+
+// patient is a store that notes until when each question may take.
+type patient struct {
+	store.Store
+	until []time.Time
+}
+
+func (p *patient) note(ctx context.Context) {
+	until, _ := ctx.Deadline()
+	p.until = append(p.until, until)
+}
+
+func (p *patient) Run(ctx context.Context, id codesage.RunID) (codesage.Run, error) {
+	p.note(ctx)
+	return p.Store.Run(ctx, id)
+}
+
+func (p *patient) Repository(ctx context.Context, id codesage.RepositoryID) (codesage.Repository, error) {
+	p.note(ctx)
+	return p.Store.Repository(ctx, id)
+}
+
+// A look at a run has a bound, and how often one may look has none.
+func TestEachLookOfWaitHasItsOwnTime(t *testing.T) {
+	t.Parallel()
+	w := newWaiting(t)
+	s := &patient{Store: w.store}
+	c := catalog.New(catalog.Options{Store: s, Queue: silentQueue{}})
+	ctx, cancel := context.WithCancel(t.Context())
+	looks := 0
+	_, err := c.Wait(ctx, w.run, time.Minute, func(codesage.Run) {
+		if looks++; looks == 3 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || len(s.until) != 2*looks {
+		t.Fatalf("got %v after %d questions", err, len(s.until))
+	}
+	for i := 2; i < len(s.until); i++ {
+		if later := s.until[i].Sub(s.until[i-2]); later <= 0 || s.until[i].After(time.Now().Add(time.Minute)) {
+			t.Errorf("question %d may take until %v, %v after the one before", i, s.until[i], later)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // AllReferences returns "path:line pattern confidence" of every reference to a
 // symbol, without the limit of a call, the best first.
 func AllReferences(ctx context.Context, d Deps, id, symbol string) (lines []string, err error) {
-	s := &set{d}
+	s := newSet(d)
 	repo, err := s.find(ctx, id)
 	if err != nil {
 		return nil, err

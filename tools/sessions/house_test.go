@@ -48,9 +48,15 @@ type house struct {
 
 func newHouse(t *testing.T, change ...func(*sessions.Deps)) *house {
 	t.Helper()
+	return newHouseOver(t, sqlitetest.Open(t), change...)
+}
+
+// newHouseOver is a house over a store of the caller's.
+func newHouseOver(t *testing.T, rows store.Store, change ...func(*sessions.Deps)) *house {
+	t.Helper()
 	pool := parse.NewPool(parse.Config{Processes: 1})
 	t.Cleanup(pool.Close)
-	h := &house{t: t, store: sqlitetest.Open(t), indexDir: t.TempDir()}
+	h := &house{t: t, store: rows, indexDir: t.TempDir()}
 	var err error
 	if h.index, err = local.Open(h.indexDir, local.Options{}); err != nil {
 		t.Fatal(err)
@@ -199,6 +205,28 @@ func (f *fault) Error() string { return fmt.Sprintf("%d %s", f.code, f.message) 
 // try calls a tool as the API does.
 func (h *house) try(ctx context.Context, name string, a args) (string, *fault) {
 	h.t.Helper()
+	text, err := h.ask(ctx, name, a)
+	if err == nil {
+		return text, nil
+	}
+	if known := (*fault)(nil); errors.As(err, &known) {
+		return "", known
+	}
+	message, refused := tools.Answer(err)
+	if !refused {
+		h.t.Fatalf("%s %v: a fault of the server: %v", name, a, err)
+	}
+	code := mcp.CodeInternal
+	var failure *tools.Failure
+	if errors.As(err, &failure) && failure.Code != 0 {
+		code = failure.Code
+	}
+	return "", &fault{code, message}
+}
+
+// ask calls a tool and returns its own error, or the fault of its arguments.
+func (h *house) ask(ctx context.Context, name string, a args) (string, error) {
+	h.t.Helper()
 	tool, ok := h.set.Find(name)
 	if !ok {
 		h.t.Fatalf("no tool %s", name)
@@ -212,19 +240,10 @@ func (h *house) try(ctx context.Context, name string, a args) (string, *fault) {
 		return "", &fault{mcp.CodeInvalidParams, mcp.SessionFault(faults[0])}
 	}
 	result, err := tool.Call(ctx, checked)
-	if err == nil {
-		return result.(sessions.Result).Text, nil
+	if err != nil {
+		return "", err
 	}
-	message, refused := tools.Answer(err)
-	if !refused {
-		h.t.Fatalf("%s %s: a fault of the server: %v", name, raw, err)
-	}
-	code := mcp.CodeInternal
-	var failure *tools.Failure
-	if errors.As(err, &failure) && failure.Code != 0 {
-		code = failure.Code
-	}
-	return "", &fault{code, message}
+	return result.(sessions.Result).Text, nil
 }
 
 // call calls a tool that must succeed.

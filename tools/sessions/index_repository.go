@@ -150,6 +150,8 @@ func (s *set) checkPatterns(which string, patterns []string) error {
 // mayIndex refuses a session that is there, unless it is to be replaced or has
 // never been indexed. It returns the session as it is; the zero value for none.
 func (s *set) mayIndex(ctx context.Context, q catalog.FolderRequest) (codesage.Repository, error) {
+	ctx, cancel := s.step(ctx)
+	defer cancel()
 	repo, err := s.Store.RepositoryBySession(ctx, q.Session)
 	switch {
 	case errors.Is(err, codesage.ErrNotFound):
@@ -185,6 +187,8 @@ const (
 // skippedFiles names files that were left out, those first that one would expect
 // to find; empty when there are none.
 func (s *set) skippedFiles(ctx context.Context, x session) (string, error) {
+	ctx, cancel := s.step(ctx)
+	defer cancel()
 	skips, total, err := s.Store.ListSkips(ctx, x.snapshot, "", maxSkipsRead)
 	if err != nil {
 		return "", fmt.Errorf("list skipped files of session %s: %w", x.Session, err)

@@ -68,7 +68,9 @@ func (s *set) start(ctx context.Context, id string, begin func() (codesage.Run, 
 func (s *set) rebuild(ctx context.Context, q catalog.FolderRequest, failed string) (outcome, error) {
 	began := s.Now()
 	run, err := s.start(ctx, q.Session, func() (codesage.Run, error) {
-		_, run, err := s.Catalog.AddFolder(context.WithoutCancel(ctx), q) // begun is begun
+		ctx, cancel := s.step(context.WithoutCancel(ctx)) // begun is begun
+		defer cancel()
+		_, run, err := s.Catalog.AddFolder(ctx, q)
 		return run, err
 	})
 	if err != nil {
@@ -81,7 +83,9 @@ func (s *set) rebuild(ctx context.Context, q catalog.FolderRequest, failed strin
 func (s *set) refresh(ctx context.Context, repo codesage.Repository) (outcome, error) {
 	began := s.Now()
 	run, err := s.start(ctx, repo.Session, func() (codesage.Run, error) {
-		_, run, err := s.Catalog.Reprocess(context.WithoutCancel(ctx), repo.ID, codesage.TriggerReprocess, false)
+		ctx, cancel := s.step(context.WithoutCancel(ctx))
+		defer cancel()
+		_, run, err := s.Catalog.Reprocess(ctx, repo.ID, codesage.TriggerReprocess, false)
 		return run, err
 	})
 	if err != nil {
@@ -121,7 +125,7 @@ func (s *set) await(ctx context.Context, id string, run codesage.Run, began time
 	defer cancel()
 	last := run
 	told := -1
-	repo, err := s.Catalog.Wait(waiting, run, func(now codesage.Run) {
+	repo, err := s.Catalog.Wait(waiting, run, s.AnswerTime, func(now codesage.Run) {
 		last = now
 		done := max(now.TextFiles, now.ProcessedFiles)
 		if done > told && now.TotalFiles > 0 {

@@ -24,6 +24,8 @@ type session struct {
 
 // find returns the repository of a session id.
 func (s *set) find(ctx context.Context, id string) (codesage.Repository, error) {
+	ctx, cancel := s.step(ctx)
+	defer cancel()
 	repo, err := s.Store.RepositoryBySession(ctx, id)
 	switch {
 	case errors.Is(err, codesage.ErrNotFound):
@@ -138,6 +140,8 @@ type totals struct {
 }
 
 func (s *set) totals(ctx context.Context, x session) (t totals, err error) {
+	ctx, cancel := s.step(ctx)
+	defer cancel()
 	if t.files, err = s.Store.CountFiles(ctx, x.snapshot); err != nil {
 		return t, fmt.Errorf("count files of session %s: %w", x.Session, err)
 	}

@@ -56,6 +56,10 @@ type Deps struct {
 	// Wait is how long a call waits for a run; 0 = 290 s, less than the bridge.
 	Wait time.Duration
 
+	// AnswerTime is how long a call waits for the store in each of its steps, of
+	// which waiting for a run has many; 0 = 25 s, which other calls have in all.
+	AnswerTime time.Duration
+
 	Log *slog.Logger     // nil = nothing is logged
 	Now func() time.Time // nil = time.Now
 }
@@ -77,10 +81,13 @@ type Result struct {
 // set holds what the tools share.
 type set struct{ Deps }
 
-const defaultWait = 290 * time.Second
+const (
+	defaultWait       = 290 * time.Second
+	defaultAnswerTime = 25 * time.Second
+)
 
-// New returns the set, its tools in the order in which clients list them.
-func New(d Deps) tools.Set {
+// newSet fills in what is left out.
+func newSet(d Deps) *set {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
@@ -90,7 +97,15 @@ func New(d Deps) tools.Set {
 	if d.Wait <= 0 {
 		d.Wait = defaultWait
 	}
-	s := &set{d}
+	if d.AnswerTime <= 0 {
+		d.AnswerTime = defaultAnswerTime
+	}
+	return &set{d}
+}
+
+// New returns the set, its tools in the order in which clients list them.
+func New(d Deps) tools.Set {
+	s := newSet(d)
 	return tools.Set{Name: Name, Tools: []tools.Tool{
 		tool(searchCode, s.searchCode),
 		tool(listSessions, s.listSessions),
@@ -107,6 +122,12 @@ func New(d Deps) tools.Set {
 		tool(reindexSession, s.reindexSession),
 		tool(upgradeSession, s.upgradeSession),
 	}}
+}
+
+// step ends the context of a step in time, so that a call that may wait for a run
+// does not wait for a store that hangs.
+func (s *set) step(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.AnswerTime)
 }
 
 // Specs returns what clients see of the fourteen tools, for the bridge.
