@@ -169,6 +169,34 @@ func TestSilentDamageIsFoundAndRebuilt(t *testing.T) {
 	}
 }
 
+// A meddler is a context that does something when it is asked for the n-th time.
+type meddler struct {
+	context.Context
+	n  int
+	do func()
+}
+
+func (m *meddler) Err() error {
+	if m.n--; m.n == 0 {
+		m.do()
+	}
+	return m.Context.Err()
+}
+
+// A check may run beside a server, which sweeps: what has gone is not damaged.
+func TestVerifyBesideASweep(t *testing.T) {
+	t.Parallel()
+	for n := range 5 {
+		x := openTest(t, Options{})
+		put(t, x, 0, one, "loadOne")
+		put(t, x, 0, two, "loadTwo")
+		ctx := &meddler{t.Context(), n, func() { retain(t, x, map[codesage.RepositoryID][]codesage.RunID{1: {2}}) }}
+		if _, err := openAgain(t, x, Options{ReadOnly: true}).Verify(ctx); err != nil {
+			t.Errorf("swept at %d: %v", n, err)
+		}
+	}
+}
+
 // Of the repositories of a search only the damaged one is rebuilt.
 func TestDamageInOneOfManyRebuildsThatOne(t *testing.T) {
 	t.Parallel()

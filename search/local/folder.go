@@ -20,9 +20,10 @@ const keepOpen = 2
 
 // A folder is one part of one repository.
 type folder struct {
-	dir    string
-	schema index.Schema
-	asked  time.Time // when it was last asked for; under Index.mu
+	dir     string
+	schema  index.Schema
+	asked   time.Time           // when it was last asked for; under Index.mu
+	trusted map[string]struct{} // segments whose checksums were right; under Index.mu
 
 	mu   sync.Mutex
 	open map[codesage.RunID]*opened

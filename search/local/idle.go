@@ -3,9 +3,7 @@ package local
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"codesage"
@@ -54,8 +52,6 @@ func (x *Index) closeIdle(since time.Time) {
 		}
 		delete(x.folders, key)
 		delete(x.flights, key)
-		inside := f.dir + string(filepath.Separator)
-		maps.DeleteFunc(x.trusted, func(path string, _ struct{}) bool { return strings.HasPrefix(path, inside) })
 	}
 }
 

@@ -101,8 +101,7 @@ type Index struct {
 	closed   bool
 	folders  map[folderKey]*folder
 	flights  map[folderKey]*flight
-	trusted  map[string]struct{} // paths of segments whose checksums were right
-	unsure   []*opened           // runs that wait to be verified
+	unsure   []*opened // runs that wait to be verified
 	checking bool
 }
 
@@ -135,7 +134,7 @@ func Open(dir string, o Options) (*Index, error) {
 		}
 	}
 	x := &Index{dir: dir, o: o, folders: map[folderKey]*folder{},
-		flights: map[folderKey]*flight{}, trusted: map[string]struct{}{}}
+		flights: map[folderKey]*flight{}}
 	x.life, x.end = context.WithCancel(context.Background())
 	x.work.Go(x.closeIdleRuns)
 	return x, nil
@@ -185,9 +184,10 @@ func (x *Index) folder(repo codesage.RepositoryID, part Part) (*folder, error) {
 	f := x.folders[key]
 	if f == nil {
 		f = &folder{
-			dir:    filepath.Join(x.repositoryDir(repo), string(part)),
-			schema: schemaOf(part),
-			open:   map[codesage.RunID]*opened{},
+			dir:     filepath.Join(x.repositoryDir(repo), string(part)),
+			schema:  schemaOf(part),
+			trusted: map[string]struct{}{},
+			open:    map[codesage.RunID]*opened{},
 		}
 		x.folders[key] = f
 	}

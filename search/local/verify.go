@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +27,7 @@ func (x *Index) checkLater(o *opened) {
 		return
 	}
 	o.refs++ // the caller holds the folder's lock
+	o.folder.trustOnlyOpen()
 	x.unsure = append(x.unsure, o)
 	if !x.checking {
 		x.checking = true
@@ -64,7 +67,7 @@ func (x *Index) distrustFiles(f *folder, names []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, name := range names {
-		delete(x.trusted, f.path(name))
+		delete(f.trusted, name)
 	}
 }
 
@@ -85,15 +88,27 @@ func (x *Index) trust(f *folder, names []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, name := range names {
-		x.trusted[f.path(name)] = struct{}{}
+		f.trusted[name] = struct{}{}
 	}
 }
 
 func (x *Index) isTrusted(f *folder, name string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	_, ok := x.trusted[f.path(name)]
+	_, ok := f.trusted[name]
 	return ok
+}
+
+// trustOnlyOpen forgets the segments that no open run has: most are gone, swept
+// maybe by another process. The caller holds the locks of folder and index.
+func (f *folder) trustOnlyOpen() {
+	isOpen := map[string]bool{}
+	for _, o := range f.open {
+		for _, name := range o.names {
+			isOpen[name] = true
+		}
+	}
+	maps.DeleteFunc(f.trusted, func(name string, _ struct{}) bool { return !isOpen[name] })
 }
 
 // Verify reads all manifests and segments and checks their checksums. The error
@@ -125,7 +140,7 @@ func (x *Index) Verify(ctx context.Context) (n int, err error) {
 }
 
 // verify checks what the manifests of a folder name. seen holds the segments
-// that have been checked.
+// that have been checked. What a sweep removes meanwhile is no fault.
 func (f *folder) verify(ctx context.Context, seen map[string]bool, n *int) error {
 	manifests, err := filepath.Glob(filepath.Join(f.dir, "run-*"+index.ManifestExt))
 	if err != nil {
@@ -133,22 +148,37 @@ func (f *folder) verify(ctx context.Context, seen map[string]bool, n *int) error
 	}
 	var errs []error
 	for _, path := range manifests {
-		m, err := index.ReadManifest(f.dir, filepath.Base(path))
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", f.dir, err))
-			continue
+		err := f.verifyRun(ctx, filepath.Base(path), seen, n)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		for _, s := range m.Segments {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if seen[f.path(s.Name)] {
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			seen[f.path(s.Name)] = true
-			*n++
-			errs = append(errs, verifySegment(f.path(s.Name)))
 		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// verifyRun checks what one manifest names.
+func (f *folder) verifyRun(ctx context.Context, manifest string, seen map[string]bool, n *int) error {
+	m, err := index.ReadManifest(f.dir, manifest)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.dir, err)
+	}
+	var errs []error
+	for _, s := range m.Segments {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if seen[f.path(s.Name)] {
+			continue
+		}
+		seen[f.path(s.Name)] = true
+		*n++
+		errs = append(errs, verifySegment(f.path(s.Name)))
 	}
 	return errors.Join(errs...)
 }
