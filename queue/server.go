@@ -43,6 +43,7 @@ type Server struct {
 	stop    context.CancelCauseFunc
 	base    context.Context
 	pubsub  *redis.PubSub
+	slots   chan struct{} // taken by each handler that is at work
 
 	mu      sync.Mutex
 	running map[codesage.RunID]context.CancelCauseFunc
@@ -52,7 +53,7 @@ type Server struct {
 
 // NewServer returns a Server that has not started.
 func NewServer(o ServerOptions) *Server {
-	s := &Server{options: o, running: map[codesage.RunID]context.CancelCauseFunc{}}
+	s := &Server{options: o, slots: make(chan struct{}, o.Concurrency), running: map[codesage.RunID]context.CancelCauseFunc{}}
 	s.base, s.stop = context.WithCancelCause(context.Background())
 	s.asynq = asynq.NewServerFromRedisClient(o.Redis, asynq.Config{
 		Concurrency:              o.Concurrency,
@@ -111,7 +112,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // handle runs the handler under a context of our own: asynq's ends with its
-// deadline and with a lost lease, and asynq does not wait for handlers.
+// deadline and with a lost lease, and asynq does not wait for handlers. Nor does
+// it count those whose lease is lost, so that we do. A run that waits here for its
+// turn is enqueued again by the sweep, for whoever is free.
 func (s *Server) handle(_ context.Context, t *asynq.Task) error {
 	n, err := strconv.ParseInt(string(t.Payload()), 10, 64)
 	if err != nil {
@@ -124,6 +127,12 @@ func (s *Server) handle(_ context.Context, t *asynq.Task) error {
 		return nil
 	}
 	defer s.leave(id)
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil
+	}
 	if err := s.options.Handler(ctx, id); err != nil {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
