@@ -117,7 +117,7 @@ type Depth struct {
 	Age     time.Duration
 }
 
-// Depths returns the depth of every queue that has been used.
+// Depths returns the depth of every one of Queues that has been used.
 func (q *Queue) Depths() ([]Depth, error) {
 	names, err := q.inspector.Queues()
 	if err != nil {
@@ -125,6 +125,9 @@ func (q *Queue) Depths() ([]Depth, error) {
 	}
 	var depths []Depth
 	for _, name := range names {
+		if _, ours := Queues[name]; !ours {
+			continue
+		}
 		info, err := q.inspector.GetQueueInfo(name)
 		if err != nil {
 			return nil, fmt.Errorf("read queue %s: %w", name, err)

@@ -202,6 +202,24 @@ func TestAFirstIndexGoesBeforeARefresh(t *testing.T) {
 	})
 }
 
+// What else may be in Redis is none of the server's business, nor a label of its
+// metrics.
+func TestOnlyTheServersQueuesHaveADepth(t *testing.T) {
+	onEach(t, func(t *testing.T, rdb redis.UniversalClient) {
+		q := queue.New(rdb)
+		if err := q.Enqueue(t.Context(), run(7, 0, codesage.PriorityFirst)); err != nil {
+			t.Fatal(err)
+		}
+		if err := rdb.SAdd(t.Context(), "asynq:queues", "another", "\xff").Err(); err != nil {
+			t.Fatal(err)
+		}
+		depths, err := q.Depths()
+		if err != nil || len(depths) != 1 || depths[0].Queue != "first" || depths[0].Waiting != 1 {
+			t.Errorf("got %+v, %v", depths, err)
+		}
+	})
+}
+
 // load counts the runs that wait and those that workers have.
 func load(t *testing.T, q *queue.Queue) (waiting, active int) {
 	t.Helper()
