@@ -68,29 +68,23 @@ func chunks(text string, size, overlap int) (docs []index.Doc) {
 	return docs
 }
 
-func buildCorpus(b *testing.B, path string, files []index.File, workers int) {
+func buildCorpus(b *testing.B, path string, files []index.File) {
 	b.Helper()
-	err := index.Build(context.Background(), path, index.WriterOptions{Schema: benchSchema}, len(files), workers,
-		func(w *index.Writer, i int) error { return w.Add(files[i]) })
-	if err != nil {
+	if err := writeFiles(path, index.WriterOptions{Schema: benchSchema}, files); err != nil {
 		b.Fatal(err)
 	}
 }
 
 func BenchmarkBuild(b *testing.B) {
 	c := loadCorpus()
-	for _, workers := range []int{1, 2} {
-		b.Run([]string{"", "1goroutine", "2goroutines"}[workers], func(b *testing.B) {
-			path := filepath.Join(b.TempDir(), "x.seg")
-			b.SetBytes(c.bytes)
-			for b.Loop() {
-				buildCorpus(b, path, c.files, workers)
-			}
-			st, _ := os.Stat(path)
-			b.ReportMetric(float64(st.Size())/float64(c.bytes), "index/source")
-			b.ReportMetric(float64(len(c.files))*float64(b.N)/b.Elapsed().Seconds(), "files/s")
-		})
+	path := filepath.Join(b.TempDir(), "x.seg")
+	b.SetBytes(c.bytes)
+	for b.Loop() {
+		buildCorpus(b, path, c.files)
 	}
+	st, _ := os.Stat(path)
+	b.ReportMetric(float64(st.Size())/float64(c.bytes), "index/source")
+	b.ReportMetric(float64(len(c.files))*float64(b.N)/b.Elapsed().Seconds(), "files/s")
 }
 
 // BenchmarkUpdate replaces one file of 50 KB: a segment, a manifest and the new
@@ -151,7 +145,7 @@ func BenchmarkSearch(b *testing.B) {
 	c := loadCorpus()
 	dir := b.TempDir()
 	path := filepath.Join(dir, "x.seg")
-	buildCorpus(b, path, c.files, 2)
+	buildCorpus(b, path, c.files)
 	s, err := index.Open(path)
 	if err != nil {
 		b.Fatal(err)
@@ -183,7 +177,7 @@ func BenchmarkSearch(b *testing.B) {
 func BenchmarkDictionary(b *testing.B) {
 	c := loadCorpus()
 	path := filepath.Join(b.TempDir(), "x.seg")
-	buildCorpus(b, path, c.files, 2)
+	buildCorpus(b, path, c.files)
 	s, err := index.Open(path)
 	if err != nil {
 		b.Fatal(err)

@@ -76,7 +76,7 @@ func TestSegmentStaysMappedForItsIndex(t *testing.T) {
 	t.Parallel()
 	path := segPath(t, 0)
 	files := newGen(1).files(entitySchema, "s", 20)
-	writeSegment(t, path, entitySchema, files, 1)
+	writeSegment(t, path, entitySchema, files)
 	s, err := index.Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -194,8 +194,7 @@ func buildOnAFullDisk(dir string) {
 	for _, limit := range []uint64{100, 60_000} {
 		exitOn(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: 1 << 40}))
 		for _, budget := range []int{1 << 20, 100 << 10} {
-			err := index.Build(context.Background(), filepath.Join(dir, "x.seg"), index.WriterOptions{Schema: chunkSchema, Budget: budget},
-				len(files), 2, func(w *index.Writer, i int) error { return w.Add(files[i]) })
+			err := writeFiles(filepath.Join(dir, "x.seg"), index.WriterOptions{Schema: chunkSchema, Budget: budget}, files)
 			if !errors.Is(err, syscall.EFBIG) {
 				exitOn(fmt.Errorf("limit %d, budget %d: %v, want EFBIG", limit, budget, err))
 			}
@@ -214,7 +213,7 @@ func buildOnAFullDisk(dir string) {
 func TestFileCutWhileMappedIsAnError(t *testing.T) {
 	t.Parallel()
 	path := segPath(t, 0)
-	s := writeSegment(t, path, chunkSchema, newGen(1).files(chunkSchema, "s", 400), 1)
+	s := writeSegment(t, path, chunkSchema, newGen(1).files(chunkSchema, "s", 400))
 	x := newIndex(t, index.Part{Segment: s})
 	if err := os.Truncate(path, 4096); err != nil {
 		t.Fatal(err)
@@ -242,6 +241,6 @@ func TestFileCutWhileMappedIsAnError(t *testing.T) {
 			t.Error("a nil pointer in the caller's function is taken for damage")
 		}
 	}()
-	y := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 2), chunkSchema, newGen(1).files(chunkSchema, "s", 10), 1)})
+	y := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 2), chunkSchema, newGen(1).files(chunkSchema, "s", 10))})
 	y.EachFile(ctx, func(*index.FileMatch) error { return fmt.Errorf("%d", nothing.Docs()) })
 }

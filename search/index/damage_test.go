@@ -18,7 +18,7 @@ func sampleBytes(t testing.TB, files int) [][]byte {
 	var out [][]byte
 	for i, schema := range []index.Schema{chunkSchema, entitySchema} {
 		path := segPath(t, i)
-		writeSegment(t, path, schema, newGen(uint64(i)).files(schema, "s", files), 1)
+		writeSegment(t, path, schema, newGen(uint64(i)).files(schema, "s", files))
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestQueriesOfEveryKindOnAnEmptyIndex(t *testing.T) {
 	t.Parallel()
 	g := newGen(1)
 	empty := newIndex(t)
-	noFiles := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), entitySchema, nil, 1)})
+	noFiles := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), entitySchema, nil)})
 	for range 200 {
 		q := g.query(entitySchema, 3)
 		for _, x := range []*index.Index{empty, noFiles} {

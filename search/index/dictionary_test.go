@@ -64,7 +64,7 @@ func TestDictionaryEqualsModel(t *testing.T) {
 	var parts []index.Part
 	for i := range 3 {
 		files := g.files(chunkSchema, fmt.Sprintf("s%d", i), 40)
-		p := index.Part{Segment: writeSegment(t, segPath(t, i), chunkSchema, files, 1)}
+		p := index.Part{Segment: writeSegment(t, segPath(t, i), chunkSchema, files)}
 		for n, f := range files {
 			if g.IntN(3) == 0 {
 				p.Deleted.Add(n)

@@ -25,7 +25,7 @@
 //	}
 //
 // A [Writer] makes one segment file from files and their documents, within a
-// budget of memory; [Build] does so with several goroutines:
+// budget of memory:
 //
 //	owner, err := index.NewOwner(dir)
 //	defer owner.End()

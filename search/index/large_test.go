@@ -39,7 +39,7 @@ func TestLargeDocumentsEqualModel(t *testing.T) {
 		files = append(files, f)
 		m.add(0, f)
 	}
-	big := writeSegment(t, segPath(t, 0), entitySchema, files, 1)
+	big := writeSegment(t, segPath(t, 0), entitySchema, files)
 	for name, s := range map[string]*index.Segment{"built": big, "merged": merge(t, []index.MergeInput{{Segment: big}})} {
 		x := newIndex(t, index.Part{Segment: s})
 		for _, q := range []query.Query{
@@ -87,7 +87,7 @@ func TestOnePartBecomesTheSegment(t *testing.T) {
 // as callers do for pseudo-terms.
 func TestBM25ScoresAsSearchDoes(t *testing.T) {
 	t.Parallel()
-	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), chunkSchema, newGen(1).files(chunkSchema, "s", 40), 1)})
+	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), chunkSchema, newGen(1).files(chunkSchema, "s", 40))})
 	df, err := x.DF(0, "aa")
 	if err != nil || df == 0 {
 		t.Fatalf("df %d, %v", df, err)

@@ -16,7 +16,7 @@ import (
 
 func TestQueriesOverALimitAreRefused(t *testing.T) {
 	t.Parallel()
-	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), entitySchema, newGen(5).files(entitySchema, "s", 50), 1)})
+	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), entitySchema, newGen(5).files(entitySchema, "s", 50))})
 	deep := query.Query(query.Term{Text: "aa"})
 	for range 300 {
 		deep = query.And{deep}
@@ -68,7 +68,7 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 			f.Docs[i].End = 4
 		}
 	}
-	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), chunkSchema, files, 1)})
+	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), chunkSchema, files)})
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := x.Search(done, query.Term{Text: "word"}, index.Options{K: 1}); !errors.Is(err, context.Canceled) {
@@ -186,32 +186,31 @@ func TestWriterIsUsedAgain(t *testing.T) {
 	}
 }
 
-func TestBuildStopsAtTheFirstError(t *testing.T) {
+func TestAnAbortedWriterLeavesNothing(t *testing.T) {
 	t.Parallel()
-	files := newGen(2).files(chunkSchema, "s", 200)
-	bad := errors.New("bad file")
-	for _, workers := range []int{1, 2} {
-		dir := t.TempDir()
-		opt := index.WriterOptions{Schema: chunkSchema, Budget: 50 << 10}
-		err := index.Build(context.Background(), filepath.Join(dir, "x.seg"), opt, len(files), workers, func(w *index.Writer, i int) error {
-			if i == 150 {
-				return bad
-			}
-			return w.Add(files[i])
-		})
-		if !errors.Is(err, bad) {
-			t.Errorf("%d workers: %v, want the error of add", workers, err)
+	dir := t.TempDir()
+	w, err := index.NewWriter(index.WriterOptions{Schema: chunkSchema, Dir: dir, Budget: 50 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range newGen(2).files(chunkSchema, "s", 150) {
+		if err := w.Add(f); err != nil {
+			t.Fatal(err)
 		}
-		if left, _ := os.ReadDir(dir); len(left) > 0 {
-			t.Errorf("%d workers: %d files are left", workers, len(left))
-		}
+	}
+	if parts, _ := os.ReadDir(dir); len(parts) < 2 {
+		t.Fatalf("only %d parts were written", len(parts))
+	}
+	w.Abort()
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%d files are left", len(left))
 	}
 }
 
 func TestMergeRefusesDifferentSchemas(t *testing.T) {
 	t.Parallel()
-	a := writeSegment(t, segPath(t, 0), chunkSchema, nil, 1)
-	b := writeSegment(t, segPath(t, 1), entitySchema, nil, 1)
+	a := writeSegment(t, segPath(t, 0), chunkSchema, nil)
+	b := writeSegment(t, segPath(t, 1), entitySchema, nil)
 	path := segPath(t, 2)
 	if err := index.Merge(path, []index.MergeInput{{Segment: a}, {Segment: b}}); err == nil {
 		t.Error("segments of different schemas are merged")

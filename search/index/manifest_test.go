@@ -21,7 +21,7 @@ func oneWord(t testing.TB, dir, name string, words ...string) {
 	for i, w := range words {
 		files = append(files, index.File{Path: fmt.Sprintf("%s/%d", name, i), Text: w, Docs: []index.Doc{{End: uint32(len(w))}}})
 	}
-	writeSegment(t, filepath.Join(dir, name), chunkSchema, files, 1)
+	writeSegment(t, filepath.Join(dir, name), chunkSchema, files)
 }
 
 func manifestOf(names ...string) (m index.Manifest) {

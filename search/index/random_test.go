@@ -1,7 +1,6 @@
 package index_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -167,13 +166,9 @@ func (g gen) filter(schema index.Schema) query.Query {
 }
 
 // writeSegment writes files to a segment with a small budget and opens it.
-func writeSegment(t testing.TB, path string, schema index.Schema, files []index.File, workers int) *index.Segment {
+func writeSegment(t testing.TB, path string, schema index.Schema, files []index.File) *index.Segment {
 	t.Helper()
-	opt := index.WriterOptions{Schema: schema, Budget: 200 << 10}
-	err := index.Build(context.Background(), path, opt, len(files), workers, func(w *index.Writer, i int) error {
-		return w.Add(files[i])
-	})
-	if err != nil {
+	if err := writeFiles(path, index.WriterOptions{Schema: schema, Budget: 50 << 10}, files); err != nil {
 		t.Fatal(err)
 	}
 	s, err := index.Open(path)
@@ -185,6 +180,22 @@ func writeSegment(t testing.TB, path string, schema index.Schema, files []index.
 		t.Fatal(err)
 	}
 	return s
+}
+
+// writeFiles writes files to a segment. After an error nothing is left.
+func writeFiles(path string, opt index.WriterOptions, files []index.File) error {
+	opt.Dir = filepath.Dir(path)
+	w, err := index.NewWriter(opt)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, f := range files {
+		if err := w.Add(f); err != nil {
+			return err
+		}
+	}
+	return w.Finish(path)
 }
 
 func newIndex(t testing.TB, parts ...index.Part) *index.Index {

@@ -73,7 +73,7 @@ func differential(t *testing.T, g gen, schema index.Schema) {
 	var parts []index.Part
 	for i := range 3 {
 		files := g.files(schema, fmt.Sprintf("s%d", i), 80)
-		s := writeSegment(t, segPath(t, i), schema, files, 1+i%2)
+		s := writeSegment(t, segPath(t, i), schema, files)
 		sets, parts = append(sets, files), append(parts, index.Part{Segment: s})
 		for _, f := range files {
 			all.add(0, f)
@@ -107,7 +107,7 @@ func differential(t *testing.T, g gen, schema index.Schema) {
 	half := merge(t, in[:2])
 	checkAll(t, newIndex(t, index.Part{Segment: half}, parts[2]), live, qs)
 	checkAll(t, newIndex(t, index.Part{Segment: merge(t, in)}), live, qs)
-	checkAll(t, newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 9), schema, kept, 2)}), live, qs)
+	checkAll(t, newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 9), schema, kept)}), live, qs)
 }
 
 func merge(t *testing.T, in []index.MergeInput) *index.Segment {
@@ -140,7 +140,7 @@ func TestLongListsEqualModel(t *testing.T) {
 		files = append(files, f)
 		m.add(0, f)
 	}
-	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), chunkSchema, files, 2)})
+	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), chunkSchema, files)})
 	for range 25 {
 		check(t, x, m, g.query(chunkSchema, 2), index.Options{K: 10})
 	}
@@ -169,7 +169,7 @@ func TestJoinedIndexesScoreAsOne(t *testing.T) {
 		for _, f := range files {
 			m.add(i, f)
 		}
-		xs = append(xs, newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, i), entitySchema, files, 1)}))
+		xs = append(xs, newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, i), entitySchema, files)}))
 	}
 	x, err := index.Join(xs...)
 	if err != nil {

@@ -22,8 +22,8 @@ func TestTieOrdersEqualScores(t *testing.T) {
 		m.add(0, f)
 	}
 	x := newIndex(t,
-		index.Part{Segment: writeSegment(t, segPath(t, 0), entitySchema, files[:30], 1)},
-		index.Part{Segment: writeSegment(t, segPath(t, 1), entitySchema, files[30:], 1)})
+		index.Part{Segment: writeSegment(t, segPath(t, 0), entitySchema, files[:30])},
+		index.Part{Segment: writeSegment(t, segPath(t, 1), entitySchema, files[30:])})
 	want := m.search(query.All{})
 	slices.SortStableFunc(want, func(a, b modelHit) int {
 		return cmp.Or(cmp.Compare(a.attrs[0], b.attrs[0]), cmp.Compare(b.attrs[1], a.attrs[1]))
@@ -46,7 +46,7 @@ func TestEachGivesWhatSearchGives(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := newGen(6)
-	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), entitySchema, g.files(entitySchema, "s", 60), 1)})
+	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), entitySchema, g.files(entitySchema, "s", 60))})
 	for range 40 {
 		q := g.query(entitySchema, 2)
 		want, err := x.Search(ctx, q, index.Options{K: 1000})
@@ -83,7 +83,7 @@ func TestEachGivesWhatSearchGives(t *testing.T) {
 func TestFilesKeepPathHashAndDocuments(t *testing.T) {
 	t.Parallel()
 	files := newGen(8).files(entitySchema, "s", 50)
-	s := writeSegment(t, segPath(t, 0), entitySchema, files, 1)
+	s := writeSegment(t, segPath(t, 0), entitySchema, files)
 	p := index.Part{Segment: s}
 	for i := range files {
 		if path, hash, err := s.FileInfo(i); err != nil || path != files[i].Path || hash != files[i].Hash {

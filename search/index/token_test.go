@@ -79,7 +79,7 @@ func TestTokenBelongsToTheDocumentItBeginsIn(t *testing.T) {
 	t.Parallel()
 	const text = "alpha betaGamma delta"
 	f := index.File{Path: "a", Text: text, Docs: []index.Doc{{Start: 0, End: 8}, {Start: 8, End: 16}, {Start: 16, End: 21}, {Start: 21, End: 21}}}
-	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), chunkSchema, []index.File{f}, 1)})
+	x := newIndex(t, index.Part{Segment: writeSegment(t, segPath(t, 0), chunkSchema, []index.File{f})})
 	for word, want := range map[string]string{"alpha": "0", "betagamma": "0", "delta": "2", "gamma": "", "elta": ""} {
 		if got := docsWith(t, x, 0, word); got != want {
 			t.Errorf("%s is in documents %q, want %q", word, got, want)

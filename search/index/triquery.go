@@ -31,12 +31,6 @@ func Literal(text string) TriQuery {
 	return q
 }
 
-// LiteralFold returns what holds for every file that contains text without
-// regard to case in Unicode's sense, as (?i) in a regular expression has it.
-func LiteralFold(text string) TriQuery {
-	return pieces([]rune(text), true).condition()
-}
-
 // Regexp returns what holds for every file that a Go regular expression
 // matches, whatever the file's encoding.
 func Regexp(expr string) (TriQuery, error) {

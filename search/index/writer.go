@@ -25,7 +25,7 @@ type WriterOptions struct {
 }
 
 // A Writer builds one segment from files. It is not safe for concurrent use:
-// use one Writer a goroutine, as Build does. After Finish or Abort it is empty
+// use one Writer a goroutine. After Finish or Abort it is empty
 // and may be used again, which saves its tables' allocation.
 //
 // The text of a document is kept as one number per token, the id of the token

@@ -13,12 +13,6 @@ import (
 // one per cent of it start no match.
 const junkLength = 200
 
-// Ratio returns SequenceMatcher(None, a, b).ratio(): 1 for equal texts, 0 for
-// texts that have nothing in common.
-func Ratio(a, b string) float64 {
-	return newMatcher(b).ratio([]rune(a))
-}
-
 // CloseMatches returns the n names most like the word whose ratio is at least
 // cutoff, best first, equal ones in descending order. The result is that of
 // get_close_matches; names that can't be among the best are not compared.
@@ -104,7 +98,9 @@ func (m *matcher) quickRatio(a []rune) float64 {
 	return share(matches, len(a)+len(m.b))
 }
 
-// ratio returns twice the characters that match, over all characters.
+// ratio returns SequenceMatcher(None, a, b).ratio(), twice the characters that
+// match over all characters: 1 for equal texts, 0 for texts that have nothing in
+// common.
 func (m *matcher) ratio(a []rune) float64 {
 	matches := 0
 	open := []block{{0, len(a), 0, len(m.b)}}

@@ -32,8 +32,8 @@ func TestRatioIsPythons(t *testing.T) {
 		{"search_code", "serach_code", 0.9090909090909091},
 		{"é/ü", "é/u", 2.0 / 3},
 	} {
-		if got := Ratio(tc.a, tc.b); got != tc.want {
-			t.Errorf("Ratio(%.20q, %.20q): got %v, want %v", tc.a, tc.b, got, tc.want)
+		if got := newMatcher(tc.b).ratio([]rune(tc.a)); got != tc.want {
+			t.Errorf("ratio(%.20q, %.20q): got %v, want %v", tc.a, tc.b, got, tc.want)
 		}
 	}
 }
