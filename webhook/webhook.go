@@ -7,7 +7,8 @@
 // 2xx, also one of a repository that is not indexed: a webhook of a whole
 // organisation tells of all its repositories, and hosts switch off webhooks that
 // keep failing. 202 means that the push will be indexed, 200 that there is
-// nothing to do; the body says what came of it.
+// nothing to do; the body says what came of it. 503 means that a part of the server
+// is away: the event may be sent again later.
 package webhook
 
 import (
@@ -33,6 +34,9 @@ const (
 	// readTime is how long a body may wait for its turn, and then take. Hosts wait
 	// 10 s for the answer.
 	readTime = 5 * time.Second
+
+	// passTime is how long the catalog may take.
+	passTime = 10 * time.Second
 )
 
 // pusher is catalog.Catalog.
@@ -140,12 +144,14 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, from host, pushes
 		return
 	}
 	log := trace.Log(r.Context(), h.log)
+	ctx, cancel := context.WithTimeout(r.Context(), passTime)
+	defer cancel()
 	var best outcome
 	for _, p := range pushes {
-		repo, result, err := h.catalog.Pushed(r.Context(), p)
+		repo, result, err := h.catalog.Pushed(ctx, p)
 		if err != nil {
 			log.Error("webhook", "host", from.name, "err", err)
-			refuse(w, http.StatusInternalServerError, "Internal server error")
+			fail(w, err)
 			return
 		}
 		log.Info("webhook", "host", from.name, "repository", repo.Name, "branch", p.Branch, "result", result)
@@ -177,6 +183,19 @@ func outcomeOf(repo codesage.Repository, result catalog.PushResult) outcome {
 		o.Status = accepted
 	}
 	return o
+}
+
+// fail answers that the catalog could not take a push.
+func fail(w http.ResponseWriter, err error) {
+	var known *codesage.Error
+	switch {
+	case errors.As(err, &known) && known.Kind == codesage.KindUnavailable:
+		refuse(w, http.StatusServiceUnavailable, known.Message)
+	case errors.Is(err, context.DeadlineExceeded):
+		refuse(w, http.StatusServiceUnavailable, "The server did not answer in time; try again")
+	default:
+		refuse(w, http.StatusInternalServerError, "Internal server error")
+	}
 }
 
 func refuse(w http.ResponseWriter, status int, detail string) {

@@ -32,7 +32,10 @@ type desk struct {
 	err    error
 }
 
-func (d *desk) Pushed(_ context.Context, p catalog.Push) (codesage.Repository, catalog.PushResult, error) {
+func (d *desk) Pushed(ctx context.Context, p catalog.Push) (codesage.Repository, catalog.PushResult, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		return codesage.Repository{}, "", errors.New("a database that hangs is waited for")
+	}
 	d.pushes = append(d.pushes, p)
 	return codesage.Repository{ID: 7}, d.result, d.err
 }
@@ -172,9 +175,19 @@ func TestWhatCameOfAPushIsAnswered(t *testing.T) {
 			t.Errorf("%s: %d %s", result, code, body)
 		}
 	}
-	code, body := send(&desk{err: errors.New("secret detail")}, "github", githubPush, proof("github", "push", githubPush)...)
-	if code != 500 || strings.Contains(body, "secret detail") {
-		t.Errorf("fault: %d %s", code, body)
+	for _, tc := range []struct {
+		err    error
+		code   int
+		detail string
+	}{
+		{errors.New("secret detail"), 500, "Internal server error"},
+		{fmt.Errorf("list repositories: %w", &codesage.Error{Kind: codesage.KindUnavailable, Message: "the database is away", Err: errors.New("secret detail")}), 503, "the database is away"},
+		{fmt.Errorf("list repositories: %w", context.DeadlineExceeded), 503, "The server did not answer in time; try again"},
+	} {
+		code, body := send(&desk{err: tc.err}, "github", githubPush, proof("github", "push", githubPush)...)
+		if code != tc.code || body != `{"detail":"`+tc.detail+`"}` {
+			t.Errorf("%v: %d %s", tc.err, code, body)
+		}
 	}
 }
 
