@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"codesage/api/client"
+	"codesage/tools"
 )
 
 func searchCommand(t terminal) *cobra.Command {
@@ -53,7 +54,8 @@ func searchCommand(t terminal) *cobra.Command {
 	return c
 }
 
-// writeHits prints hits as path:line, what it is, and its signature.
+// writeHits prints hits as path:line, what it is, and its signature. They are
+// other people's text, which must not command the terminal.
 func writeHits(out io.Writer, raw json.RawMessage) error {
 	var found struct {
 		TotalHits int `json:"total_hits"`
@@ -69,9 +71,9 @@ func writeHits(out io.Writer, raw json.RawMessage) error {
 	}
 	fmt.Fprintf(out, "%d hits\n", found.TotalHits)
 	for _, r := range found.Results {
-		fmt.Fprintf(out, "%s:%d  %s\n", r.FilePath, r.LineStart, r.Description)
+		fmt.Fprintf(out, "%s:%d  %s\n", tools.OneLine(r.FilePath), r.LineStart, tools.OneLine(r.Description))
 		if r.Signature != nil {
-			fmt.Fprintf(out, "    %s\n", *r.Signature)
+			fmt.Fprintf(out, "    %s\n", tools.OneLine(*r.Signature))
 		}
 	}
 	return nil
