@@ -2,7 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,6 +95,22 @@ func TestClientCommandsSayWhatIsWrong(t *testing.T) {
 		for _, args := range [][]string{{"list"}, {"add", folder}, {"search", "x"}, {"status", "app"}} {
 			got := command{args: args, env: settings{"MCP_SERVER_URL=http://127.0.0.1:1"}}.run(t)
 			checkFault(t, got, exitFailed, "no server answers at http://127.0.0.1:1; start one with `codesage serve`, or set MCP_SERVER_URL")
+		}
+	})
+	t.Run("no server on another host", func(t *testing.T) {
+		got := command{args: []string{"list"}, env: settings{"MCP_SERVER_URL=http://127.0.0.2:1"}}.run(t)
+		if lines := got.faults(); len(lines) != 1 || !strings.HasPrefix(lines[0], "codesage: no server answers at http://127.0.0.2:1: ") || !strings.HasSuffix(lines[0], "; check MCP_SERVER_URL and that the host is up") {
+			t.Errorf("got %q", lines)
+		}
+	})
+	t.Run("a certificate of nobody", func(t *testing.T) {
+		https := httptest.NewUnstartedServer(http.NotFoundHandler())
+		https.Config.ErrorLog = log.New(io.Discard, "", 0)
+		https.StartTLS()
+		defer https.Close()
+		got := command{args: []string{"list"}, env: settings{"MCP_SERVER_URL=" + https.URL}}.run(t)
+		if lines := got.faults(); len(lines) != 1 || !strings.HasPrefix(lines[0], "codesage: the connection to the server at "+https.URL+" failed: ") || !strings.Contains(lines[0], "certificate") {
+			t.Errorf("got %q", lines)
 		}
 	})
 	t.Run("bad server URL", func(t *testing.T) {

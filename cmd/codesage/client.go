@@ -126,8 +126,12 @@ func explain(c *client.Client, err error) error {
 		return errors.New(faults(status))
 	case errors.As(err, &status):
 		return errors.New(status.Error())
-	case errors.As(err, &unreachable), errors.As(err, &transport):
+	case errors.As(err, &unreachable) && unreachable.Loopback:
 		return fmt.Errorf("no server answers at %s; start one with `codesage serve`, or set MCP_SERVER_URL", c.URL())
+	case errors.As(err, &unreachable):
+		return fmt.Errorf("no server answers at %s: %w; check MCP_SERVER_URL and that the host is up", c.URL(), unreachable.Err)
+	case errors.As(err, &transport):
+		return fmt.Errorf("the connection to the server at %s failed: %w", c.URL(), transport.Err)
 	}
 	return err
 }
