@@ -3,72 +3,36 @@ package pipeline_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
 	"codesage"
+	"codesage/pipeline/memorytest"
 	"codesage/pipeline/source/git"
 	"codesage/pipeline/source/git/gittest"
 )
-
-// memoryCase names the case that a child process runs.
-const memoryCase = "CODESAGE_PIPELINE_MEMORY_CASE"
 
 // maxPeak is what a hostile tree may make a process use, this test's own host
 // included.
 const maxPeak = 300 << 20
 
-// memoryCases are trees that a small pack makes large by naming one folder many
+// memoryCase is a tree that a small pack makes large by naming one folder many
 // times.
-var memoryCases = map[string]struct {
+type memoryCase struct {
 	mode              string // of the entries of the folder
 	depth, files, top int    // folders above it, entries in it, and how often the root names it
 	refused           bool
-}{
+}
+
+var memoryCases = map[string]memoryCase{
 	"long paths":        {"100644", 15, 40_000, 24, true},
 	"as many as may be": {"100644", 0, 39_000, 10, false},
 	"long and left out": {"120000", 15, 600, 24, false},
 }
 
-// TestMemoryStaysBounded measures each case in a process of its own.
-func TestMemoryStaysBounded(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the peak is read from /proc")
-	}
-	if testing.Short() {
-		t.Skip("lists millions of files")
-	}
-	if raceEnabled {
-		t.Skip("the race detector multiplies memory")
-	}
-	for name := range memoryCases {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestMemoryCase$", "-test.v")
-		cmd.Env = append(os.Environ(), memoryCase+"="+name)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
-			continue
-		}
-		_, figure, _ := strings.Cut(string(out), "peak=")
-		peak, err := strconv.ParseInt(strings.Fields(figure + " ?")[0], 10, 64)
-		if err != nil || peak > maxPeak {
-			t.Errorf("%s: peak of %d MB, %v", name, peak>>20, err)
-		}
-		t.Logf("%-18s peak %d MB", name, peak>>20)
-	}
-}
+func TestMemoryStaysBounded(t *testing.T) { memorytest.Run(t, maxPeak, memoryCases, runMemoryCase) }
 
-// TestMemoryCase is the child process.
-func TestMemoryCase(t *testing.T) {
-	name := os.Getenv(memoryCase)
-	if name == "" {
-		t.Skip("runs in a process of TestMemoryStaysBounded")
-	}
-	c := memoryCases[name]
+func runMemoryCase(t *testing.T, c memoryCase) {
 	h, server := newGitHouse(t)
 	long := strings.Repeat("d", 250)
 	blob := []byte("package p\n")
@@ -120,14 +84,4 @@ func TestMemoryCase(t *testing.T) {
 			t.Errorf("%d skips are stored, %v", total, err)
 		}
 	}
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, line, _ := strings.Cut(string(status), "VmHWM:")
-	kb, err := strconv.ParseInt(strings.Fields(line)[0], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Printf("peak=%d \n", kb<<10)
 }

@@ -8,29 +8,26 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"codesage"
+	"codesage/pipeline/memorytest"
 	"codesage/pipeline/source"
 	"codesage/pipeline/source/git/gittest"
 )
-
-// memoryCase names the case that a child process runs.
-const memoryCase = "CODESAGE_GIT_MEMORY_CASE"
 
 // maxPeak is what a hostile host may make a process use, this test's own host
 // included.
 const maxPeak = 300 << 20
 
-// memoryCases are hosts that would cost memory if something was not bounded.
-// Each gives the error that ends it; nil for those that are served.
-var memoryCases = map[string]func(t *testing.T, server *gittest.Server) (s *Source, want error){
+// A memoryCase is a host that would cost memory if something was not bounded. It
+// gives the error that ends it; nil for one that is served.
+type memoryCase func(t *testing.T, server *gittest.Server) (s *Source, want error)
+
+var memoryCases = map[string]memoryCase{
 	"bomb":              caseBomb,
 	"lying bomb":        caseLyingBomb,
 	"chain of deltas":   caseChain,
@@ -40,42 +37,11 @@ var memoryCases = map[string]func(t *testing.T, server *gittest.Server) (s *Sour
 	"many objects":      caseManyObjects,
 }
 
-// TestMemoryStaysBounded measures each case in a process of its own.
-func TestMemoryStaysBounded(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the peak is read from /proc")
-	}
-	if testing.Short() {
-		t.Skip("builds packs of gigabytes")
-	}
-	if raceEnabled {
-		t.Skip("the race detector multiplies memory")
-	}
-	for name := range memoryCases {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestMemoryCase$", "-test.v")
-		cmd.Env = append(os.Environ(), memoryCase+"="+name)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
-			continue
-		}
-		_, figure, _ := strings.Cut(string(out), "peak=")
-		peak, err := strconv.ParseInt(strings.Fields(figure + " ?")[0], 10, 64)
-		if err != nil || peak > maxPeak {
-			t.Errorf("%s: peak of %d MB, %v", name, peak>>20, err)
-		}
-		t.Logf("%-18s peak %d MB", name, peak>>20)
-	}
-}
+func TestMemoryStaysBounded(t *testing.T) { memorytest.Run(t, maxPeak, memoryCases, runMemoryCase) }
 
-// TestMemoryCase is the child process.
-func TestMemoryCase(t *testing.T) {
-	name := os.Getenv(memoryCase)
-	if name == "" {
-		t.Skip("runs in a process of TestMemoryStaysBounded")
-	}
+func runMemoryCase(t *testing.T, host memoryCase) {
 	server := gittest.New(t)
-	s, want := memoryCases[name](t, server)
+	s, want := host(t, server)
 	c, err := s.Fetch(context.Background(), codesage.Repository{URL: "https://evil.example.org/o/r"})
 	if err == nil {
 		list := c.List(context.Background(), func(f source.File) error {
@@ -87,22 +53,6 @@ func TestMemoryCase(t *testing.T) {
 	if !errors.Is(err, want) || want == nil && err != nil {
 		t.Errorf("%v (%v), want %v", err, unwrapped(err), want)
 	}
-	fmt.Printf("peak=%d \n", peakMemory(t))
-}
-
-// peakMemory reads the highest resident size of this process.
-func peakMemory(t *testing.T) int64 {
-	t.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, line, _ := strings.Cut(string(status), "VmHWM:")
-	kb, err := strconv.ParseInt(strings.Fields(line)[0], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kb << 10
 }
 
 // patient returns a Source with a time limit that a busy machine keeps.

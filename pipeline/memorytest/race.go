@@ -1,6 +1,6 @@
-//go:build !race
+//go:build race
 
-package git
+package memorytest
 
 // raceEnabled tells that the race detector is compiled in.
-const raceEnabled = false
+const raceEnabled = true
