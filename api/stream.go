@@ -14,10 +14,15 @@ import (
 
 // stream is an answer of server-sent events. It is safe for concurrent use.
 type stream struct {
-	mu    sync.Mutex
-	w     http.ResponseWriter
-	flush func() error
+	mu         sync.Mutex
+	w          http.ResponseWriter
+	connection *http.ResponseController
+	patience   time.Duration // how long a client may take to read what is sent
 }
+
+// streamPatience is the patience of streams. A client that reads no more while its
+// connection stays loses its place among the listeners.
+const streamPatience = time.Minute
 
 // newStream begins the answer.
 func newStream(c *gin.Context) *stream {
@@ -28,13 +33,13 @@ func newStream(c *gin.Context) *stream {
 	h.Set("X-Accel-Buffering", "no")
 	c.Writer.WriteHeader(http.StatusOK)
 	c.Writer.WriteHeaderNow()
-	s := &stream{w: c.Writer, flush: http.NewResponseController(c.Writer).Flush}
-	_ = s.flush()
+	s := &stream{w: c.Writer, connection: http.NewResponseController(c.Writer), patience: streamPatience}
+	_ = s.connection.Flush()
 	return s
 }
 
-// event sends one event. A client that has gone is noticed by the request's
-// context.
+// event sends one event. A client that has gone, or reads no more, is noticed by
+// the request's context.
 func (s *stream) event(name string, data any) {
 	raw, isRaw := data.(json.RawMessage)
 	if !isRaw {
@@ -49,8 +54,10 @@ func (s *stream) event(name string, data any) {
 func (s *stream) write(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	_ = s.connection.SetWriteDeadline(time.Now().Add(s.patience))
 	_, _ = fmt.Fprintf(s.w, format, args...)
-	_ = s.flush()
+	_ = s.connection.Flush()
+	_ = s.connection.SetWriteDeadline(time.Time{})
 }
 
 // pings sends a comment at an interval, until the returned function, which
