@@ -1,10 +1,10 @@
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
-COPY go.mod go.sum ./
-RUN go mod download
 COPY . .
 ARG VERSION=container
-RUN VERSION="$VERSION" scripts/image /image
+# The next build takes what this one downloaded and compiled.
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+	VERSION="$VERSION" scripts/image /image
 
 FROM debian:bookworm-slim
 COPY --from=build /image/usr /usr

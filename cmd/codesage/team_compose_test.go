@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"codesage/config"
+	"codesage/store/postgres/postgrestest"
 )
 
 // composeOnly are the variables of docker-compose.yml that are none of the
@@ -24,12 +26,16 @@ var composeOnly = map[string]string{
 	"REDIS_PASSWORD":    "becomes part of REDIS_URL",
 	"CODESAGE_LISTEN":   "where the engine publishes the API's port on the host",
 	"WORKERS":           "how many worker containers there are",
+	"TRACE_ATTRIBUTES":  "becomes OTEL_RESOURCE_ATTRIBUTES, which the docker command sets for itself",
 	"VERSION":           "what `codesage version` says in the image",
 }
 
 // composeFile is what the tests look at in docker-compose.yml.
 type composeFile struct {
 	Services map[string]struct {
+		Image       string         `yaml:"image"`
+		Build       map[string]any `yaml:"build"`
+		User        string         `yaml:"user"`
 		Restart     string         `yaml:"restart"`
 		Ports       []string       `yaml:"ports"`
 		Environment map[string]any `yaml:"environment"`
@@ -55,7 +61,8 @@ func readCompose(t *testing.T) (text string, c composeFile) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(data, &c); err != nil {
+	// A key beside << stands before what is merged; this package calls it double.
+	if err := yaml.UnmarshalWithOptions(data, &c, yaml.AllowDuplicateMapKey()); err != nil {
 		t.Fatal(err)
 	}
 	return string(data), c
@@ -78,8 +85,8 @@ func TestComposeServicesAreClosedAndWatched(t *testing.T) {
 		if !isOurs && !slices.Equal(s.Networks, []string{"inside"}) {
 			t.Errorf("%s is in the networks %v", name, s.Networks)
 		}
-		if isOurs && !slices.Equal(s.CapDrop, []string{"ALL"}) {
-			t.Errorf("%s keeps capabilities", name)
+		if !slices.Equal(s.CapDrop, []string{"ALL"}) || !isOurs && s.User != "999:999" {
+			t.Errorf("%s keeps capabilities, or is user %q", name, s.User)
 		}
 		if s.Logging.Options["max-size"] == "" || s.Logging.Options["max-file"] == "" {
 			t.Errorf("%s writes a log without end", name)
@@ -102,6 +109,61 @@ func TestComposeServicesAreClosedAndWatched(t *testing.T) {
 	}
 }
 
+// Each service that builds would leave an image of its own without a name, and
+// each folder that an image declares a volume without a name, at every start.
+func TestComposeLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	_, c := readCompose(t)
+	volumes := map[string]string{"codesage": "/data", "postgres:17-bookworm": "/var/lib/postgresql/data", "redis:7-bookworm": "/data"}
+	var builders []string
+	for name, s := range c.Services {
+		if s.Build != nil {
+			builders = append(builders, name)
+		}
+		folder := volumes[s.Image]
+		isNamed := slices.ContainsFunc(s.Volumes, func(v string) bool { return strings.HasSuffix(v, ":"+folder) })
+		isMemory := slices.ContainsFunc(s.Tmpfs, func(v string) bool { return strings.HasPrefix(v, folder+":") })
+		if folder == "" || !isNamed && !isMemory {
+			t.Errorf("%s: nothing is mounted at %q, a volume of the image %s", name, folder, s.Image)
+		}
+	}
+	if !slices.Equal(builders, []string{"migrate"}) {
+		t.Errorf("the image is built for %v, want for migrate, which starts first", builders)
+	}
+}
+
+// A setting that can't work in the containers must be told by who uses it, not
+// keep the schema from being brought up to date.
+func TestComposeMigratesWithTheDatabaseAlone(t *testing.T) {
+	t.Parallel()
+	_, c := readCompose(t)
+	env := settings(imageEnvironment(t))
+	for name, value := range c.Services["migrate"].Environment {
+		switch name {
+		case "DATABASE_URL":
+			value = postgrestest.Start(t).Database(t)
+		case "LOG_LEVEL", "LOG_FORMAT":
+			continue
+		}
+		env = append(env, fmt.Sprint(name, "=", value))
+	}
+	got := (command{args: []string{"migrate"}, env: env}).run(t)
+	if got.code != exitOK || !strings.Contains(got.stdout, "was brought from 0") {
+		t.Errorf("code %d, %s%s", got.code, got.stdout, got.stderr)
+	}
+	if len(c.Services["migrate"].Environment) != 4 {
+		t.Errorf("migrate gets %v", c.Services["migrate"].Environment)
+	}
+}
+
+// imageEnvironment are the variables that the image sets.
+func imageEnvironment(t *testing.T) []string {
+	t.Helper()
+	_, line, _ := strings.Cut(text(t, "../../Dockerfile"), "\nENV ")
+	line, _, _ = strings.Cut(line, "\n")
+	return strings.Fields(line)
+}
+
 func TestComposeVariablesAreInTheTable(t *testing.T) {
 	t.Parallel()
 	text, c := readCompose(t)
@@ -114,6 +176,9 @@ func TestComposeVariablesAreInTheTable(t *testing.T) {
 	for _, m := range used.FindAllStringSubmatch(text, -1) {
 		if !known[m[1]] && composeOnly[m[1]] == "" {
 			t.Errorf("%s is neither in the table of variables nor listed here with a reason", m[1])
+		}
+		if m[1] == "OTEL_RESOURCE_ATTRIBUTES" {
+			t.Errorf("%s is %s", m[1], "what the docker command made it, never what .env says")
 		}
 		if strings.HasPrefix(m[2], ":?") {
 			required = append(required, m[1])
@@ -212,7 +277,7 @@ func TestComposeStartsRedisWithoutThePasswordInItsArguments(t *testing.T) {
 	dir, socket := t.TempDir(), filepath.Join(t.TempDir(), "s")
 	command := slices.Clone(c.Services["redis"].Command)
 	script := strings.ReplaceAll(command[len(command)-1], "$$", "$")
-	command[len(command)-1] = strings.Replace(script, "--dir /tmp", "--dir "+dir+" --port 0 --unixsocket "+socket, 1)
+	command[len(command)-1] = strings.Replace(script, "--dir /data", "--dir "+dir+" --port 0 --unixsocket "+socket, 1)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = settings{"PATH=" + os.Getenv("PATH"), "REDISCLI_AUTH=" + redisCanary}
 	if err := cmd.Start(); err != nil {
@@ -237,19 +302,61 @@ func TestComposeStartsRedisWithoutThePasswordInItsArguments(t *testing.T) {
 	}
 }
 
-// `make up` made .env; without it `make down` must stop what runs all the same.
-func TestDownNeedsNoSettings(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
+// fakeDocker puts the scripts and a command docker that runs the lines of body
+// into a folder, and returns a call of scripts/NAME there.
+func fakeDocker(t *testing.T, name, body string) (dir string, cmd *exec.Cmd) {
+	t.Helper()
+	dir = t.TempDir()
 	writeFiles(t, dir, map[string]string{
-		"scripts/down": text(t, "../../scripts/down"),
-		"bin/docker":   "#!/bin/sh\n[ \"$2\" = version ] || echo \"$*\" \"${POSTGRES_PASSWORD:?}\" \"${REDIS_PASSWORD:?}\" \"${CODESAGE_API_KEY:?}\"\n",
+		"scripts/" + name: text(t, "../../scripts/"+name),
+		".env.example":    text(t, "../../.env.example"),
+		"bin/docker":      "#!/bin/sh\n[ \"$2\" = version ] && exit\n" + body,
 	})
 	if err := os.Chmod(filepath.Join(dir, "bin/docker"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("bash", filepath.Join(dir, "scripts/down"))
+	cmd = exec.Command("bash", filepath.Join(dir, "scripts", name))
 	cmd.Env = settings{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}
+	return dir, cmd
+}
+
+func TestUpMakesSecrets(t *testing.T) {
+	t.Parallel()
+	dir, cmd := fakeDocker(t, "up", "[ \"$2\" != port ] || echo 127.0.0.1:8001\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "ready at http://127.0.0.1:8001\n") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(filepath.Join(dir, ".env"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v, %v", info, err)
+	}
+	made := text(t, filepath.Join(dir, ".env"))
+	for _, name := range []string{"POSTGRES_PASSWORD", "REDIS_PASSWORD", "CODESAGE_API_KEY"} {
+		if !regexp.MustCompile(`(?m)^` + name + `=[0-9a-f]{48}$`).MatchString(made) {
+			t.Errorf("%s has no secret", name)
+		}
+	}
+}
+
+// What ended migrate or the API is in their logs, which `make up` shows.
+func TestUpTellsWhyTheServerDoesNotStart(t *testing.T) {
+	t.Parallel()
+	_, cmd := fakeDocker(t, "up", `case $2 in
+up) exit 1 ;;
+logs) echo "migrate: the reason of $*" ;;
+esac
+`)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "the reason of compose logs") || !strings.Contains(string(out), "is not ready") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// `make up` made .env; without it `make down` must stop what runs all the same.
+func TestDownNeedsNoSettings(t *testing.T) {
+	t.Parallel()
+	_, cmd := fakeDocker(t, "down", `echo "$*" "${POSTGRES_PASSWORD:?}" "${REDIS_PASSWORD:?}" "${CODESAGE_API_KEY:?}"`+"\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "compose down none") || !strings.Contains(string(out), "there is no .env") {
 		t.Errorf("%v\n%s", err, out)
@@ -261,9 +368,7 @@ func TestDownNeedsNoSettings(t *testing.T) {
 func TestTheImageAsksForAKey(t *testing.T) {
 	t.Parallel()
 	image := text(t, "../../Dockerfile")
-	_, line, _ := strings.Cut(image, "\nENV ")
-	line, _, _ = strings.Cut(line, "\n")
-	env := append(strings.Fields(line), "CODESAGE_DATA_DIR="+t.TempDir(), "CODESAGE_PORT=0")
+	env := append(imageEnvironment(t), "CODESAGE_DATA_DIR="+t.TempDir(), "CODESAGE_PORT=0")
 	_, cmd, _ := strings.Cut(image, "\nCMD ")
 	var args []string
 	if err := json.Unmarshal([]byte(cmd), &args); err != nil {
@@ -272,7 +377,7 @@ func TestTheImageAsksForAKey(t *testing.T) {
 	if got := (command{args: args, env: env}).run(t); got.code != exitFailed || !strings.Contains(got.stderr, "needs CODESAGE_API_KEY") {
 		t.Errorf("without a key: code %d, %s", got.code, got.stderr)
 	}
-	s := newServer(t, append(strings.Fields(line), "CODESAGE_API_KEY="+adminCanary, "CODESAGE_DATA_DIR="+t.TempDir())...)
+	s := newServer(t, append(imageEnvironment(t), "CODESAGE_API_KEY="+adminCanary, "CODESAGE_DATA_DIR="+t.TempDir())...)
 	if !strings.Contains(s.log.text(), `"CODESAGE_HOST":"0.0.0.0"`) {
 		t.Errorf("the image does not listen on all addresses:\n%s", s.log.text())
 	}
