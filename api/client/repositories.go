@@ -11,7 +11,7 @@ import (
 )
 
 // Repository is a repository as REST shows it. What is null there is empty
-// here.
+// here; a time that is null is left out when it is encoded again.
 type Repository struct {
 	ID             codesage.RepositoryID `json:"id"`
 	Name           string                `json:"name"`
@@ -22,7 +22,7 @@ type Repository struct {
 	TotalFiles     int                   `json:"total_files"`
 	TotalEntities  int                   `json:"total_entities"`
 	ErrorMessage   string                `json:"error_message"`
-	ProcessedAt    time.Time             `json:"processed_at"`
+	ProcessedAt    time.Time             `json:"processed_at,omitzero"`
 	Session        string                `json:"session"`
 	Source         codesage.SourceKind   `json:"source"`
 	ProcessedFiles int                   `json:"processed_files"`
@@ -56,8 +56,8 @@ type Run struct {
 	Error          string                      `json:"error"`
 	Notice         string                      `json:"notice"`
 	CreatedAt      time.Time                   `json:"created_at"`
-	StartedAt      time.Time                   `json:"started_at"`
-	FinishedAt     time.Time                   `json:"finished_at"`
+	StartedAt      time.Time                   `json:"started_at,omitzero"`
+	FinishedAt     time.Time                   `json:"finished_at,omitzero"`
 }
 
 // Going reports whether the run waits or works.

@@ -22,3 +22,13 @@ func TestStatusSaysEachThingOnce(t *testing.T) {
 		}
 	}
 }
+
+// What has not happened has no time, and not one of the year 1.
+func TestJSONHasNoTimeOfWhatHasNotHappened(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	at := time.Now()
+	if err := writeJSON(&out, []any{client.Repository{CreatedAt: at, UpdatedAt: at}, client.Run{CreatedAt: at}}); err != nil || strings.Contains(out.String(), "0001-") {
+		t.Errorf("got %s, %v", out.String(), err)
+	}
+}
