@@ -155,6 +155,9 @@ func writeEntry(path string, host mcpHost, e serverEntry) error {
 			return fmt.Errorf("keep the configuration as it was: %w", err)
 		}
 	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays, and what it leads to changes
+	}
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}

@@ -46,6 +46,28 @@ func TestInstallKeepsWhatElseIsInTheConfiguration(t *testing.T) {
 	}
 }
 
+// Who keeps such files elsewhere has a link in their place.
+func TestInstallWritesThroughALink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, kept := filepath.Join(dir, "mcp.json"), filepath.Join(dir, "kept.json")
+	if err := os.WriteFile(kept, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(kept, path); err != nil {
+		t.Skip(err)
+	}
+	if err := writeEntry(path, mcpHosts[0], serverEntry{Command: "/opt/codesage"}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v, %v", info, err)
+	}
+	if data, err := os.ReadFile(kept); err != nil || !strings.Contains(string(data), "/opt/codesage") {
+		t.Errorf("the file has %s, %v", data, err)
+	}
+}
+
 func TestInstallLeavesAConfigurationThatItCannotRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "mcp.json")
