@@ -21,10 +21,10 @@ func TestGuard(t *testing.T) {
 		d.Access = Access{
 			AllowedHosts:   []string{"Code.example.com", "[fd00::1]"},
 			CORSOrigins:    []string{"https://app.example.com/"},
-			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.2/32")},
 		}
 	})
-	const local, remote, proxy = "127.0.0.1:9", "192.0.2.7:9", "10.0.0.1:9"
+	const local, remote, proxy, localProxy = "127.0.0.1:9", "192.0.2.7:9", "10.0.0.1:9", "127.0.0.2:9"
 	hostRefused := func(h string) string { return "Host '" + h + "' is not allowed" }
 	const localOnly = "Only local clients are allowed when no API key is configured"
 	for _, tc := range []struct {
@@ -54,6 +54,12 @@ func TestGuard(t *testing.T) {
 		{"remote behind the proxy", proxy, "localhost", "/", []string{"X-Forwarded-For", "127.0.0.1, 192.0.2.1"}, localOnly},
 		{"local behind the proxy", proxy, "localhost", "/", []string{"X-Forwarded-For", "192.0.2.1, 127.0.0.1, 10.2.3.4"}, ""},
 		{"proxy without the header", proxy, "localhost", "/", nil, localOnly},
+		{"proxy here without the header", localProxy, "localhost", "/", nil, ""},
+		{"remote with its port behind a proxy here", localProxy, "localhost", "/", []string{"X-Forwarded-For", "127.0.0.1, 192.0.2.1:4711"}, localOnly},
+		{"remote v6 with its port behind a proxy here", localProxy, "localhost", "/", []string{"X-Forwarded-For", "[2001:db8::1]:4711"}, localOnly},
+		{"local with its port behind a proxy here", localProxy, "localhost", "/", []string{"X-Forwarded-For", "127.0.0.1:4711"}, ""},
+		{"unknown behind a proxy here", localProxy, "localhost", "/", []string{"X-Forwarded-For", "unknown"}, localOnly},
+		{"remote, then unknown behind proxies", localProxy, "localhost", "/", []string{"X-Forwarded-For", "127.0.0.1, unknown, 10.0.0.1"}, localOnly},
 		{"own origin", local, "localhost:8001", "/", []string{"Origin", "http://localhost:8001"}, ""},
 		{"own origin behind TLS", local, "code.example.com", "/", []string{"Origin", "https://code.example.com"}, ""},
 		{"other port", local, "localhost:8001", "/", []string{"Origin", "http://localhost:3000"}, "Origin 'http://localhost:3000' is not allowed"},

@@ -61,17 +61,20 @@ func (s *server) guard(c *gin.Context) {
 }
 
 // address is the client's: the peer's, or what proxies in TRUSTED_PROXIES say
-// of it. The last address of X-Forwarded-For that is no trusted proxy counts.
+// of it. The last address of X-Forwarded-For that is no trusted proxy counts; the
+// zero one, which is not local, when that can't be read.
 func (s *server) address(r *http.Request) netip.Addr {
 	addr := peer(r)
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(forwarded) {
-		if !s.trusted(addr) {
+		hop = strings.TrimSpace(hop)
+		if hop == "" || !s.trusted(addr) {
 			break
 		}
-		next, err := netip.ParseAddr(strings.TrimSpace(hop))
+		next, err := netip.ParseAddr(hop)
 		if err != nil {
-			break
+			withPort, _ := netip.ParseAddrPort(hop) // as some proxies tell it
+			next = withPort.Addr()
 		}
 		addr = next.Unmap().WithZone("")
 	}
