@@ -39,7 +39,7 @@ func TestHostileHosts(t *testing.T) {
 		kind   codesage.Kind
 		want   string
 	}{
-		{"endless list of references", s, gittest.EndlessRefs(), codesage.KindTooLarge, "evil.example.org/o/r is larger than 30 MB (CLONE_MAX_BYTES)."},
+		{"endless list of references", s, gittest.EndlessRefs(4000), codesage.KindTooLarge, "evil.example.org/o/r is larger than 30 MB (CLONE_MAX_BYTES)."},
 		{"endless progress", s, gittest.EndlessPack(append([]byte{2}, noise...)), codesage.KindTooLarge, "evil.example.org/o/r is larger than 30 MB (CLONE_MAX_BYTES)."},
 		{"endless nonsense", s, gittest.EndlessPack(append([]byte{1}, noise...)), codesage.KindUnavailable, "evil.example.org sent a broken copy of evil.example.org/o/r; try again."},
 		{"endless error message", s, gittest.EndlessError(http.StatusInternalServerError), codesage.KindUnavailable, "Could not reach evil.example.org; try again."},

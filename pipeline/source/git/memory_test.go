@@ -122,7 +122,7 @@ func caseReferences(t *testing.T, server *gittest.Server) (*Source, error) {
 }
 
 func caseEndlessList(t *testing.T, server *gittest.Server) (*Source, error) {
-	server.Handle("evil.example.org", gittest.EndlessRefs())
+	server.Handle("evil.example.org", gittest.EndlessRefs(0))
 	return patient(t, server), codesage.ErrTooLarge
 }
 

@@ -64,12 +64,15 @@ func startPack(w io.Writer, commit string) {
 	_, _ = io.WriteString(w, pkt("shallow "+commit+"\n")+"0000"+pkt("NAK\n"))
 }
 
-// EndlessRefs is a host whose list of references does not end.
-func EndlessRefs() http.Handler {
+// EndlessRefs is a host whose list of references does not end. Their names have
+// some length at least: whoever reads many short ones is busy for a while.
+func EndlessRefs(length int) http.Handler {
 	return host(func(w http.ResponseWriter, r *http.Request) {
 		advertise(w, Commit)
 		for i := 0; r.Context().Err() == nil; i++ {
-			if _, err := io.WriteString(w, pkt(fmt.Sprintf("%s refs/heads/branch-%d\n", Commit, i))); err != nil {
+			name := fmt.Sprintf("refs/heads/branch-%d", i)
+			name += strings.Repeat("x", max(0, length-len(name)))
+			if _, err := io.WriteString(w, pkt(Commit+" "+name+"\n")); err != nil {
 				return
 			}
 		}
