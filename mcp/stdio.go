@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,31 +19,54 @@ const (
 	maxWaiting      = 64       // accepted and not answered
 	maxWaitingBytes = 64 << 20 // of their messages
 	drainTime       = 30 * time.Second
+	stuckTime       = 2 * time.Second // after which nobody waits for a client that reads nothing
 )
 
 // ServeStdio answers newline-delimited messages until in ends or ctx is done,
 // which both are a normal end. Calls run beside each other; everything else is
 // answered in the order in which it came. When in has ended, calls that are
 // under way have half a minute to finish. Nothing but JSON-RPC is written to
-// out. A failed write ends the connection with its error.
+// out. A failed write ends the connection with its error; a write that blocks is
+// left behind when ctx is done or the half minute is over.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	w := &lineWriter{out: out, failed: cancel}
 	c := &conn{peer: newPeer(s, "", w.write), out: w, slots: make(chan struct{}, maxCalls)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.serve(ctx, in)
+		c.drain(cancel)
+	}()
+	select {
+	case <-ended:
+		return w.err()
+	case <-ctx.Done():
+	}
+	stuck := time.NewTimer(stuckTime)
+	defer stuck.Stop()
+	select {
+	case <-ended:
+	case <-stuck.C:
+	}
+	return w.err()
+}
+
+// serve takes lines until in ends or ctx is done.
+func (c *conn) serve(ctx context.Context, in io.Reader) {
 	lines := readLines(ctx, in)
-	for open := true; open; {
+	for {
 		select {
 		case <-ctx.Done():
-			open = false
+			return
 		case line, ok := <-lines:
-			if open = ok; ok {
-				c.take(ctx, line)
+			if !ok {
+				return
 			}
+			c.take(ctx, line)
 		}
 	}
-	c.drain(cancel)
-	return w.err()
 }
 
 // conn is one stdio connection.
@@ -168,7 +192,7 @@ type lineWriter struct {
 	mu     sync.Mutex
 	out    io.Writer
 	failed context.CancelCauseFunc
-	first  error
+	first  atomic.Pointer[error] // read while a write may block
 }
 
 // write sends one message; an empty one is nothing. After a failure nothing
@@ -179,17 +203,18 @@ func (w *lineWriter) write(message json.RawMessage) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.first != nil {
+	if w.first.Load() != nil {
 		return
 	}
 	if _, err := w.out.Write(append(message, '\n')); err != nil {
-		w.first = err
+		w.first.Store(&err)
 		w.failed(err)
 	}
 }
 
 func (w *lineWriter) err() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.first
+	if err := w.first.Load(); err != nil {
+		return *err
+	}
+	return nil
 }

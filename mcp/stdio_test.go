@@ -176,3 +176,42 @@ func TestCancelledContextEndsTheConnection(t *testing.T) {
 		t.Errorf("got %v, want a normal end", err)
 	}
 }
+
+// stuckPipe is the pipe to a client that reads nothing.
+type stuckPipe struct {
+	begun chan<- struct{}
+	until <-chan struct{}
+}
+
+func (p stuckPipe) Write([]byte) (int, error) {
+	p.begun <- struct{}{}
+	<-p.until
+	return 0, io.ErrClosedPipe
+}
+
+func TestAClientThatReadsNothingHoldsUpNoEnd(t *testing.T) {
+	t.Parallel()
+	for name, request := range map[string]string{
+		"an answer of the layer":   `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+		"an answer of the backend": callLine("1", "echo", "{}"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			in, to := io.Pipe()
+			defer to.Close()
+			begun, until := make(chan struct{}, 1), make(chan struct{})
+			defer close(until)
+			done := make(chan error, 1)
+			go func() { done <- newTestServer(echo{}).ServeStdio(ctx, in, stuckPipe{begun, until}) }()
+			if _, err := io.WriteString(to, request+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			<-begun
+			cancel()
+			if err := <-done; err != nil {
+				t.Errorf("got %v, want a normal end", err)
+			}
+		})
+	}
+}
