@@ -35,6 +35,7 @@ type composeFile struct {
 	Services map[string]struct {
 		Image       string         `yaml:"image"`
 		Build       map[string]any `yaml:"build"`
+		PullPolicy  string         `yaml:"pull_policy"`
 		User        string         `yaml:"user"`
 		Restart     string         `yaml:"restart"`
 		Ports       []string       `yaml:"ports"`
@@ -78,6 +79,9 @@ func TestComposeServicesAreClosedAndWatched(t *testing.T) {
 		}
 		if s.Healthcheck == nil && name != "migrate" {
 			t.Errorf("%s has no health check", name)
+		}
+		if isOurs && s.PullPolicy != "never" {
+			t.Errorf("%s: our image is looked for in a registry", name)
 		}
 		if len(s.Ports) > 0 && name != "api" {
 			t.Errorf("%s is published: %v", name, s.Ports)
