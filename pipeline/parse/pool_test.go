@@ -351,7 +351,7 @@ func TestProcessStaysBelow200MB(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}
-	p := newPool(t, Config{Processes: 1, Timeout: 30 * time.Second})
+	p := newPool(t, Config{Processes: 1, Timeout: 5 * time.Minute}) // the bound is one of memory
 	line := "a=[1,2,{b:c}];function f(x){return x+1}"
 	for i := range 3 {
 		r := parse(t, p, "javascript", "min.js", strings.Repeat(line, MaxFileBytes/len(line)))
