@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,6 +38,16 @@ var sessionSettings = map[string]string{
 	"tcp_user_timeout":        "30s",
 }
 
+// How long the database's machine may be silent, which can go without a word: until
+// a connection is there, and to what is sent. With keepAlive these are for it what
+// the settings above are for this machine.
+const (
+	connectTime = 10 * time.Second
+	answerTime  = 30 * time.Second
+)
+
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}
+
 // lockPatience is how long a transaction is tried that finds what it needs locked.
 const lockPatience = 30 * time.Second
 
@@ -46,6 +57,13 @@ func parse(url string, more map[string]string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password
 	}
+	if c.ConnConfig.ConnectTimeout == 0 {
+		c.ConnConfig.ConnectTimeout = connectTime
+	}
+	dialer := net.Dialer{KeepAliveConfig: keepAlive, Control: func(network, _ string, conn syscall.RawConn) error {
+		return boundAnswer(network, conn, answerTime)
+	}}
+	c.ConnConfig.DialFunc = dialer.DialContext
 	params := c.ConnConfig.RuntimeParams
 	for _, settings := range []map[string]string{more, sessionSettings} {
 		for name, value := range settings {
