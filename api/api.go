@@ -88,6 +88,10 @@ type Deps struct {
 	// BodyTime is how long the body of a request may take to arrive. 0 = 30 s.
 	BodyTime time.Duration
 
+	// AnswerTime is how long a client may take to read an answer that is no stream,
+	// once it is there, and each message of /mcp. 0 = 1 min.
+	AnswerTime time.Duration
+
 	Log *slog.Logger     // nil = nothing is logged
 	Now func() time.Time // nil = time.Now
 }
@@ -151,6 +155,9 @@ func New(d Deps) http.Handler {
 	}
 	if d.BodyTime <= 0 {
 		d.BodyTime = bodyTime
+	}
+	if d.AnswerTime <= 0 {
+		d.AnswerTime = answerTime
 	}
 	s := &server{Deps: d, keys: newKeys(d.Access), limiter: newLimiter(d), metrics: newMetrics(d.Registry)}
 	s.sets = newToolsets(d.Toolsets)

@@ -108,6 +108,7 @@ func (s *server) callTool(c *gin.Context) {
 		untimed(c)
 	}
 	result, err := s.run(c.Request.Context(), tool, name, args)
+	endWriting(c, s.AnswerTime)
 	if err != nil {
 		s.fail(c, err)
 		return

@@ -123,7 +123,20 @@ func statusError(status int) error {
 	return nil
 }
 
-// untimed takes the server's write deadline off a stream.
+const answerTime = time.Minute
+
+// timeAnswer bounds how long a client takes to read what it asked for. One that
+// reads nothing would keep its connection, its handler and the answer for ever.
+func (s *server) timeAnswer(c *gin.Context) { endWriting(c, s.RequestTime+s.AnswerTime) }
+
+// endWriting ends the writing of an answer after a while, and the connection with
+// it.
+func endWriting(c *gin.Context, after time.Duration) {
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(after))
+}
+
+// untimed lets the making of an answer take as long as it will. What writes it
+// sets a deadline again.
 func untimed(c *gin.Context) {
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{})
 }

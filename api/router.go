@@ -17,7 +17,7 @@ func (s *server) routes() http.Handler {
 	r.UseRawPath, r.UnescapePathValues = true, true
 	_ = r.SetTrustedProxies(nil) // client addresses come from guard.go
 
-	r.Use(s.identify, s.observe, s.recover, s.timeBody, s.guard)
+	r.Use(s.identify, s.observe, s.recover, s.timeBody, s.timeAnswer, s.guard)
 	r.NoRoute(s.notFound)
 	r.NoMethod(s.wrongMethod)
 

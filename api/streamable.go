@@ -49,7 +49,7 @@ func (s *server) newMCP() map[string]*mcp.Server {
 		if !ok {
 			set = toolset{name: name}
 		}
-		made[name] = mcp.New(mcp.Config{Name: s.Name, Version: s.Version, Backend: door{s, set}, Log: s.Log})
+		made[name] = mcp.New(mcp.Config{Name: s.Name, Version: s.Version, Backend: door{s, set}, AnswerTime: s.AnswerTime, Log: s.Log})
 	}
 	return made
 }

@@ -79,6 +79,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, body []byte) 
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		w.Header().Set("Content-Type", "application/json")
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.answer))
 		w.WriteHeader(statusOf(answer, version))
 		_, _ = w.Write(append(answer, '\n'))
 	}
@@ -146,14 +147,15 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, version string, 
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	out := http.NewResponseController(w)
-	_ = out.SetWriteDeadline(time.Time{})
 	_ = out.Flush()
 	var mu sync.Mutex
 	send := func(format string, args ...any) {
 		mu.Lock()
 		defer mu.Unlock()
+		_ = out.SetWriteDeadline(time.Now().Add(s.answer)) // a client that reads no more ends the call
 		_, _ = fmt.Fprintf(w, format, args...)
 		_ = out.Flush()
+		_ = out.SetWriteDeadline(time.Time{})
 	}
 	event := func(m json.RawMessage) { send("event: message\ndata: %s\n\n", m) }
 	stop := every(r.Context(), pingInterval, func() { send(": ping\n\n") })

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -97,12 +98,17 @@ type Config struct {
 	Version string
 	Backend Backend
 	Log     *slog.Logger // nil = nothing is logged
+
+	// AnswerTime is how long a client of ServeHTTP may take to read an answer, or
+	// one event of a stream. 0 = 1 min.
+	AnswerTime time.Duration
 }
 
 // Server serves MCP. It is safe for concurrent use.
 type Server struct {
 	backend Backend
 	log     *slog.Logger
+	answer  time.Duration   // to read an answer in
 	slow    map[string]bool // tools that may take long, by name
 
 	// lists is asked everything but calls and reads. door is asked those, under
@@ -141,7 +147,10 @@ const (
 
 // New returns a Server.
 func New(c Config) *Server {
-	s := &Server{backend: c.Backend, log: c.Log, slow: map[string]bool{}}
+	s := &Server{backend: c.Backend, log: c.Log, answer: c.AnswerTime, slow: map[string]bool{}}
+	if s.answer <= 0 {
+		s.answer = time.Minute
+	}
 	for _, spec := range c.Backend.Tools() {
 		s.slow[spec.Name] = spec.Slow
 	}
