@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"codesage"
 	"codesage/search"
@@ -46,6 +48,36 @@ type withTexts struct {
 // Retain implements search.Engine.
 func (e withTexts) Retain(ctx context.Context, keep search.Keep) error {
 	return errors.Join(e.texts.Retain(ctx, keep), e.Engine.Retain(ctx, keep))
+}
+
+// probeLife is how long Algolia's answer to a probe stands.
+const probeLife = time.Minute
+
+// billed is an engine that bills each question: probes, which come every few
+// seconds, ask it only when it has not answered one for a while. A month of them
+// is many times what a small plan has.
+type billed struct {
+	search.Engine
+
+	mu       sync.Mutex
+	answered time.Time
+}
+
+// Ping implements search.Engine.
+func (e *billed) Ping(ctx context.Context) error {
+	e.mu.Lock()
+	fresh := time.Since(e.answered) < probeLife
+	e.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	err := e.Engine.Ping(ctx)
+	if err == nil {
+		e.mu.Lock()
+		e.answered = time.Now()
+		e.mu.Unlock()
+	}
+	return err
 }
 
 // checkLive fails when an attempt at a run has been taken over, or has ended.

@@ -51,6 +51,37 @@ func TestARunWhoseKeyAlgoliaRefusesSaysSo(t *testing.T) {
 	s.stop()
 }
 
+// Algolia bills questions, and probes ask every few seconds: one answer stands for
+// those that follow. A failure does not.
+func TestProbesAskAlgoliaOnceInAWhile(t *testing.T) {
+	t.Parallel()
+	fake := algoliatest.New(t, algoliatest.Options{})
+	s := newServer(t, algoliaSettings(t, fake)...)
+	probe := func(want int) {
+		t.Helper()
+		res, err := http.Get(s.url + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("readyz: got %s, want %d\n%s", res.Status, want, s.log.text())
+		}
+	}
+	fake.Fail("query", 1000, http.StatusForbidden, 0)
+	probe(http.StatusServiceUnavailable)
+	probe(http.StatusServiceUnavailable)
+	fake.ClearFaults()
+	fake.Requests()
+	for range 5 {
+		probe(http.StatusOK)
+	}
+	if asked := fake.Requests(); len(asked) != 1 || asked[0].Route != "query" {
+		t.Errorf("five probes asked %d times", len(asked))
+	}
+	s.stop()
+}
+
 // algoliaSettings make the program use the fake service.
 func algoliaSettings(t *testing.T, fake *algoliatest.Server) settings {
 	t.Helper()

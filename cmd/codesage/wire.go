@@ -166,7 +166,7 @@ func (p *parts) openAlgolia(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.engine = withTexts{engine, p.index}
+	p.engine = withTexts{&billed{Engine: engine}, p.index}
 	return nil
 }
 
