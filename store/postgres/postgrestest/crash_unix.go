@@ -18,16 +18,22 @@ func (s *Server) Crash(t testing.TB) {
 	t.Helper()
 	pids := s.signal(t, syscall.SIGKILL)
 	s.end()
-	deadline := time.After(startTime)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
 	for _, p := range pids {
-		for syscall.Kill(p, 0) == nil && !isDead(p) {
-			select {
-			case <-tick.C:
-			case <-deadline:
-				t.Fatalf("process %d of the server does not end", p)
-			}
+		within(t, fmt.Sprintf("process %d of the server does not end", p), func() bool { return syscall.Kill(p, 0) != nil || isDead(p) })
+	}
+}
+
+// within waits for a condition.
+func within(t testing.TB, failure string, isTrue func() bool) {
+	t.Helper()
+	deadline := time.After(startTime)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !isTrue() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal(failure)
 		}
 	}
 }
@@ -58,6 +64,7 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) []int {
 		t.Fatalf("find the server's process: %v", err)
 	}
 	_ = syscall.Kill(pid, syscall.SIGSTOP) // so that it starts no others meanwhile
+	within(t, fmt.Sprintf("process %d of the server does not stop", pid), func() bool { return !isRunning(pid) })
 	pids := append(children(pid), pid)
 	for _, p := range pids {
 		_ = syscall.Kill(p, signal)
@@ -76,6 +83,13 @@ func children(of int) (pids []int) {
 		}
 	}
 	return pids
+}
+
+// isRunning reports whether a process may be at work: a signal that stops it takes
+// a moment. Where /proc does not tell, it is taken to be stopped.
+func isRunning(pid int) bool {
+	_, _, state := readStat(fmt.Sprintf("/proc/%d/stat", pid))
+	return state != "" && strings.Contains("RSD", state)
 }
 
 // isDead reports whether a process has ended and only its parent has not looked.
