@@ -131,7 +131,7 @@ func explain(c *client.Client, err error) error {
 	case errors.As(err, &unreachable):
 		return fmt.Errorf("no server answers at %s: %w; check MCP_SERVER_URL and that the host is up", c.URL(), unreachable.Err)
 	case errors.As(err, &transport):
-		return fmt.Errorf("the connection to the server at %s failed: %w", c.URL(), transport.Err)
+		return fmt.Errorf("the connection to the server at %s failed: %w; see whether it runs, and check MCP_SERVER_URL", c.URL(), transport.Err)
 	}
 	return err
 }
