@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -99,8 +100,26 @@ func TestAddressesThatCantBeAreRefusedWithoutShowingThem(t *testing.T) {
 	}
 }
 
+// output is a log that may be written while it is read.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
 func TestACollectorThatIsAwayIsOneLineWithoutItsAddress(t *testing.T) {
-	var log bytes.Buffer
+	var log output // stop may return before the last try to send has
 	o := options(map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://bob:hunter2@127.0.0.1:1"})
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	tracer, stop, err := otlp.Open(t.Context(), o)
@@ -112,8 +131,8 @@ func TestACollectorThatIsAwayIsOneLineWithoutItsAddress(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*1e6)
 	defer cancel()
 	_ = stop(ctx)
-	if strings.Contains(log.String(), "hunter2") || strings.Contains(log.String(), "bob") || strings.Count(log.String(), "\n") > 1 {
-		t.Errorf("the log:\n%s", log.String())
+	if text := log.String(); strings.Contains(text, "hunter2") || strings.Contains(text, "bob") || strings.Count(text, "\n") > 1 {
+		t.Errorf("the log:\n%s", text)
 	}
 }
 
