@@ -44,6 +44,12 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.buf.Write(p)
 }
 
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
 // count returns how many lines have the message.
 func (o *output) count(message string) int {
 	o.mu.Lock()
@@ -163,7 +169,7 @@ func (h *house) refreshed(id codesage.RepositoryID, n int) {
 	h.t.Helper()
 	h.until(fmt.Sprintf("%d refreshes", n), func() bool { return h.refreshes(id) >= n })
 	if got := h.refreshes(id); got != n {
-		h.t.Fatalf("%d runs were started, want %d\n%s", got, n, h.log.buf.String())
+		h.t.Fatalf("%d runs were started, want %d\n%s", got, n, h.log)
 	}
 }
 
@@ -186,9 +192,7 @@ func (h *house) until(what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			h.log.mu.Lock()
-			defer h.log.mu.Unlock()
-			h.t.Fatalf("waited in vain: %s\n%s", what, h.log.buf.String())
+			h.t.Fatalf("waited in vain: %s\n%s", what, h.log)
 		}
 	}
 }
