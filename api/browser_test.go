@@ -103,10 +103,19 @@ func TestABrowserCatchesUp(t *testing.T) {
 			e := newEnv(t, nil)
 			e.addRepository("octo/one")
 			e.addRepository("octo/two")
+			var lost atomic.Bool
+			back := make(chan struct{}) // until then the connection stays lost
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if refused && r.URL.Path == "/api/v1/events" {
 					w.WriteHeader(http.StatusServiceUnavailable)
 					return
+				}
+				if lost.Load() && r.URL.Path == "/api/v1/events" {
+					select {
+					case <-back:
+					case <-r.Context().Done():
+						return
+					}
 				}
 				e.routes.ServeHTTP(w, r)
 			}))
@@ -116,12 +125,14 @@ func TestABrowserCatchesUp(t *testing.T) {
 			tab.Open(server.URL + "/")
 			if !refused {
 				tab.Until("events come", `events.readyState === EventSource.OPEN`)
+				lost.Store(true)
 				server.CloseClientConnections()
 			}
 			tab.Until("the page says so", `!document.getElementById("offline").hidden`)
 			if got := e.ask("DELETE", "/api/v1/repositories/2", ""); got.status != 204 {
 				t.Fatal(got)
 			}
+			close(back)
 			tab.Until("one row is left", `document.querySelectorAll("[data-repository]").length === 1`)
 			if !refused {
 				tab.Until("all is well again", `document.getElementById("offline").hidden`)
