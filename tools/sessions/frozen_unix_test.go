@@ -21,7 +21,7 @@ import (
 // already, and those that come then.
 func TestCallsThatWaitForARunEndThoughTheDatabaseIsFrozen(t *testing.T) {
 	t.Parallel()
-	server := postgrestest.Start(t)
+	server := postgrestest.StartPrivate(t)
 	url := server.Database(t)
 	if _, _, err := postgres.Migrate(t.Context(), url, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
