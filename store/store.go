@@ -46,6 +46,10 @@ type Store interface {
 	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
 
+	// Now returns the time by the clock that sets and compares times. Those of rows
+	// are compared with it, never with this machine's.
+	Now(ctx context.Context) (time.Time, error)
+
 	// Close waits for calls that are under way and closes the database.
 	Close() error
 }

@@ -55,21 +55,21 @@ type folder struct {
 	change change
 }
 
-// newFolder returns what follows the folder of a repository as the store had it
-// at a time.
-func newFolder(w *Watcher, r codesage.Repository, read time.Time) *folder {
+// newFolder returns what follows the folder of a repository, of which what changed
+// after since may not be indexed.
+func newFolder(w *Watcher, r codesage.Repository, since time.Time) *folder {
 	return &folder{
 		w:      w,
 		repo:   r,
 		log:    w.o.Log.With("repository", r.Name, "folder", r.Path),
-		since:  lastListed(r, read).Add(-clockStep),
+		since:  since.Add(-clockStep),
 		change: newChange(w.o),
 	}
 }
 
 // lastListed is the time since when changes may not be indexed: when the run
 // that is going, or published, began. A run that waits still has to list the
-// files.
+// files. read is when the store was read, and all times are its.
 func lastListed(r codesage.Repository, read time.Time) time.Time {
 	latest := r.Latest
 	switch {

@@ -30,6 +30,7 @@ const (
 // lister is the part of store.Store that the watcher needs.
 type lister interface {
 	ListRepositories(ctx context.Context) ([]codesage.Repository, error)
+	Now(ctx context.Context) (time.Time, error)
 	Repository(ctx context.Context, id codesage.RepositoryID) (codesage.Repository, error)
 }
 
@@ -151,6 +152,11 @@ func (w *Watcher) follow(ctx context.Context, active map[codesage.RepositoryID]*
 	if err != nil {
 		return fmt.Errorf("list repositories: %w", err)
 	}
+	stored, err := w.o.Store.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the store for its time: %w", err)
+	}
+	ahead := stored.Sub(before) // or less: the answer took its time
 	wanted := map[codesage.RepositoryID]codesage.Repository{}
 	for _, r := range all {
 		if r.Source == codesage.SourceFolder && r.Path != "" {
@@ -168,17 +174,18 @@ func (w *Watcher) follow(ctx context.Context, active map[codesage.RepositoryID]*
 	}
 	for id, r := range wanted {
 		if active[id] == nil {
-			active[id] = w.begin(ctx, r, before)
+			active[id] = w.begin(ctx, r, lastListed(r, before.Add(ahead)).Add(-ahead))
 		}
 	}
 	return nil
 }
 
-// begin starts to watch a folder; read is when the repository was read.
-func (w *Watcher) begin(parent context.Context, r codesage.Repository, read time.Time) *watched {
+// begin starts to watch a folder, of which what changed after since may not be
+// indexed.
+func (w *Watcher) begin(parent context.Context, r codesage.Repository, since time.Time) *watched {
 	ctx, cancel := context.WithCancel(parent)
 	a := &watched{path: r.Path, options: r.Options, stop: cancel, done: make(chan struct{})}
-	f := newFolder(w, r, read)
+	f := newFolder(w, r, since)
 	go func() {
 		defer close(a.done)
 		defer cancel()

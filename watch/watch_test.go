@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,16 +47,47 @@ func TestAnEditStartsARun(t *testing.T) {
 
 func TestWhatChangedWhileNobodyWatchedStartsARun(t *testing.T) {
 	t.Parallel()
-	changed, same := oldTree(t, "a.go"), oldTree(t, "a.go", "in/b.go")
-	h := newHouse(t, Options{})
-	a, b := h.add("changed", changed), h.add("same", same)
-	later := time.Now().Add(time.Minute)
-	must(t, os.Chtimes(changed+"/a.go", later, later))
-	h.start()
-	h.refreshed(a, 1)
-	h.until("both are watched", func() bool { return h.log.count("the folder is watched") == 2 })
-	must(t, os.Remove(same+"/in/b.go"))
-	h.refreshed(b, 1)
+	for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {
+		t.Run("the store's clock is ahead by "+ahead.String(), func(t *testing.T) {
+			t.Parallel()
+			changed, same := oldTree(t, "a.go"), oldTree(t, "a.go", "in/b.go")
+			h := newHouse(t, Options{})
+			h.watcher.o.Store = shifted{h.store, ahead}
+			a, b := h.add("changed", changed), h.add("same", same)
+			later := time.Now().Add(time.Minute)
+			must(t, os.Chtimes(changed+"/a.go", later, later))
+			minutesAgo := time.Now().Add(-2 * time.Minute) // before it was indexed
+			must(t, os.Chtimes(same+"/a.go", minutesAgo, minutesAgo))
+			h.start()
+			h.refreshed(a, 1)
+			h.until("both are watched", func() bool { return h.log.count("the folder is watched") == 2 })
+			must(t, os.Remove(same+"/in/b.go"))
+			h.refreshed(b, 1)
+		})
+	}
+}
+
+// shifted is a store whose clock is ahead of this machine's.
+type shifted struct {
+	lister
+	ahead time.Duration
+}
+
+func (s shifted) Now(ctx context.Context) (time.Time, error) {
+	now, err := s.lister.Now(ctx)
+	return now.Add(s.ahead), err
+}
+
+func (s shifted) ListRepositories(ctx context.Context) ([]codesage.Repository, error) {
+	all, err := s.lister.ListRepositories(ctx)
+	for i := range all {
+		for _, run := range []**codesage.Run{&all[i].Latest, &all[i].Published} {
+			moved := **run
+			moved.StartedAt = moved.StartedAt.Add(s.ahead)
+			*run = &moved
+		}
+	}
+	return all, err
 }
 
 func TestAChangeDuringARunStartsOneMoreAfterIt(t *testing.T) {

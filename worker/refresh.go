@@ -30,6 +30,7 @@ const (
 // lister is the part of store.Store that the refresher needs.
 type lister interface {
 	ListRepositories(ctx context.Context) ([]codesage.Repository, error)
+	Now(ctx context.Context) (time.Time, error)
 }
 
 // heads asks a git host for the head of a repository's branch; of its default
@@ -106,22 +107,31 @@ func (r *Refresher) round(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("list repositories: %w", err)
 	}
+	stored, err := r.o.Store.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the store for its time: %w", err)
+	}
+	at := moment{now, stored}
 	due := r.plan.due(all, now)
 	group := errgroup.Group{}
 	group.SetLimit(checksAtOnce)
 	for _, repos := range due {
 		group.Go(func() error {
-			r.checkHost(ctx, repos, now)
+			r.checkHost(ctx, repos, at)
 			return nil
 		})
 	}
 	return group.Wait()
 }
 
+// moment is when a round began: by this machine's clock, by which checks are
+// planned, and by the store's, which set the times of runs.
+type moment struct{ here, stored time.Time }
+
 // checkHost checks repositories of one host, until it does not answer.
-func (r *Refresher) checkHost(ctx context.Context, repos []codesage.Repository, now time.Time) {
+func (r *Refresher) checkHost(ctx context.Context, repos []codesage.Repository, at moment) {
 	for _, repo := range repos {
-		if ctx.Err() != nil || !r.check(ctx, repo, now) {
+		if ctx.Err() != nil || !r.check(ctx, repo, at) {
 			return
 		}
 	}
@@ -130,7 +140,7 @@ func (r *Refresher) checkHost(ctx context.Context, repos []codesage.Repository, 
 // check compares the head of a repository's branch with what is indexed and
 // starts a run when it moved. It returns false when the host could not answer,
 // so that it is not asked about others now.
-func (r *Refresher) check(ctx context.Context, repo codesage.Repository, now time.Time) bool {
+func (r *Refresher) check(ctx context.Context, repo codesage.Repository, at moment) bool {
 	head, err := r.o.Heads.Head(ctx, repo)
 	if ctx.Err() != nil {
 		return false
@@ -138,12 +148,12 @@ func (r *Refresher) check(ctx context.Context, repo codesage.Repository, now tim
 	if err != nil {
 		kind := codesage.KindOf(err)
 		away := kind == codesage.KindUnavailable || kind == codesage.KindTimeout
-		wait := r.plan.failed(repo, away, now)
+		wait := r.plan.failed(repo, away, at.here)
 		r.o.Log.Warn("check git repository", "repository", repo.Name, "err", err, "again_in", wait)
 		return !away
 	}
-	wait, moved := hasMoved(repo, head, now)
-	r.plan.succeeded(repo, wait, now)
+	wait, moved := hasMoved(repo, head, at.stored)
+	r.plan.succeeded(repo, wait, at.here)
 	r.o.Log.Debug("checked git repository", "repository", repo.Name, "commit", head, "moved", moved)
 	if !moved {
 		return true
@@ -162,7 +172,7 @@ func (r *Refresher) check(ctx context.Context, repo codesage.Repository, now tim
 
 // hasMoved reports whether a repository's index lags behind its branch. A run
 // that failed at this commit, or before it knew one, is not tried again before
-// wait is over.
+// wait is over. now is the store's time.
 func hasMoved(repo codesage.Repository, head string, now time.Time) (wait time.Duration, moved bool) {
 	latest := repo.Latest
 	switch {

@@ -190,10 +190,14 @@ func (s *Sweeper) keep(ctx context.Context) (map[codesage.RepositoryID][]codesag
 	if err != nil {
 		return nil, fmt.Errorf("list repositories: %w", err)
 	}
+	now, err := s.Store.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask the store for its time: %w", err)
+	}
 	keep := make(map[codesage.RepositoryID][]codesage.RunID, len(repos))
 	for _, r := range repos {
 		keep[r.ID] = needed(r)
-		if r.Published == nil || time.Since(r.Published.FinishedAt) > snapshotLife {
+		if r.Published == nil || now.Sub(r.Published.FinishedAt) > snapshotLife {
 			continue // nothing was replaced lately
 		}
 		runs, err := s.Store.ListRuns(ctx, r.ID, codesage.KeepRuns)
@@ -203,7 +207,7 @@ func (s *Sweeper) keep(ctx context.Context) (map[codesage.RepositoryID][]codesag
 		if err != nil {
 			return nil, fmt.Errorf("list runs of %s: %w", r.Name, err)
 		}
-		keep[r.ID] = append(keep[r.ID], replacedLately(runs, time.Now())...)
+		keep[r.ID] = append(keep[r.ID], replacedLately(runs, now)...)
 	}
 	return keep, nil
 }

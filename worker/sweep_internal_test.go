@@ -1,12 +1,44 @@
 package worker
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"codesage"
+	"codesage/store"
 )
+
+// behind is a store whose clock is behind this machine's, with one repository that
+// was refreshed a minute ago.
+type behind struct{ store.Store }
+
+func (behind) Now(context.Context) (time.Time, error) { return noon, nil }
+
+func (behind) runs() []codesage.Run {
+	return []codesage.Run{
+		{ID: 2, Status: codesage.StatusCompleted, FinishedAt: noon.Add(-time.Minute)},
+		{ID: 1, Status: codesage.StatusCompleted, FinishedAt: noon.Add(-time.Hour)},
+	}
+}
+
+func (s behind) ListRepositories(context.Context) ([]codesage.Repository, error) {
+	latest := s.runs()[0]
+	return []codesage.Repository{{ID: 7, Latest: &latest, Published: &latest, TextRun: latest.ID}}, nil
+}
+
+func (s behind) ListRuns(context.Context, codesage.RepositoryID, int) ([]codesage.Run, error) {
+	return s.runs(), nil
+}
+
+func TestReplacedRunsAreKeptByTheStoresClock(t *testing.T) {
+	t.Parallel()
+	kept, err := (&Sweeper{Store: behind{}}).keep(t.Context())
+	if err != nil || !slices.Contains(kept[7], 2) || !slices.Contains(kept[7], 1) {
+		t.Errorf("kept %v, %v; the run before was replaced a minute ago", kept, err)
+	}
+}
 
 func TestReplacedRunsAreKeptForTheLifeOfASnapshot(t *testing.T) {
 	t.Parallel()

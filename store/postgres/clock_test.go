@@ -65,6 +65,9 @@ func TestTheDatabasesClockDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if now, err := s.Now(ctx); err != nil || time.Since(now) < 15*time.Second {
+		t.Errorf("the store's time is %s, %v; the database's clock is 20 s behind", now, err)
+	}
 	isDead := func() bool {
 		t.Helper()
 		runs, err := s.UnfinishedRuns(ctx, codesage.HeartbeatTimeout)

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -63,6 +64,14 @@ func (s *Store) Ping(ctx context.Context) error {
 			FROM repositories
 			WHERE id = 0`).Scan(&n)
 	})
+}
+
+// Now implements store.Store.
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.read(ctx, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now)
+	})
+	return now.UTC(), err
 }
 
 // Close waits for calls that are under way and closes the connections. Later

@@ -124,6 +124,17 @@ var readerPromises = []promise{
 		s.same("entities", total, 0)
 	}},
 	{"the store answers", func(s *suite) { s.must(s.Ping(s.Context())) }},
+	{"the store tells its time", func(s *suite) {
+		before, err := s.Now(s.Context())
+		s.must(err)
+		repo, _ := s.create(folder("a"))
+		after, err := s.Now(s.Context())
+		s.must(err)
+		s.same("location", after.Location().String(), "UTC")
+		if repo.CreatedAt.Before(before) || repo.CreatedAt.After(after) {
+			s.Errorf("a repository was created at %s, between %s and %s", repo.CreatedAt, before, after)
+		}
+	}},
 	{"a closed store is unavailable", func(s *suite) {
 		s.must(s.Close())
 		s.wantKind("Ping", s.Ping(s.Context()), codesage.KindUnavailable)
