@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/url"
@@ -42,14 +43,13 @@ func freeze(t *testing.T, address string, run codesage.Run, at string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Exec(t.Context(), `BEGIN`); err != nil {
-		t.Fatal(err)
-	}
 	lock := "FOR SHARE"
 	if at == "statement" {
 		lock = "FOR NO KEY UPDATE"
 	}
-	if _, err := conn.Exec(t.Context(), `SELECT 1 FROM repositories WHERE id = $1 `+lock, run.Repository); err != nil {
+	// In one message, so that the session stands still only from here on.
+	statements := fmt.Sprintf(`BEGIN; SELECT 1 FROM repositories WHERE id = %d %s`, run.Repository, lock)
+	if _, err := conn.PgConn().Exec(t.Context(), statements).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	silent, end := io.Pipe()
