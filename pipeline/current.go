@@ -26,11 +26,6 @@ func (j *job) current(ctx context.Context) (bool, error) {
 	if !ok || !byItself || j.run.Force || published == nil || published.Commit == "" {
 		return false, nil
 	}
-	j.enter(codesage.PhaseFetch)
-	commit, err := src.Head(ctx, j.repo)
-	if err != nil || commit != published.Commit {
-		return false, err
-	}
 	if err := j.readBase(ctx); err != nil {
 		return false, err
 	}
@@ -39,7 +34,9 @@ func (j *job) current(ctx context.Context) (bool, error) {
 			return false, nil
 		}
 	}
-	return true, nil
+	j.enter(codesage.PhaseFetch) // in which only the host is asked
+	commit, err := src.Head(ctx, j.repo)
+	return err == nil && commit == published.Commit, err
 }
 
 // republish completes the run with the base's files and counts, so that the

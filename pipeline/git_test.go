@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -153,6 +154,35 @@ func TestARunOfAnUnmovedBranchFetchesNothing(t *testing.T) {
 	remote.Commit("main", gittest.Files(map[string]string{"new.go": "package p\n"}))
 	if run := h.follow(repo.ID, codesage.TriggerRefresh); run.TotalFiles != 5 || run.ParsedFiles != 1 {
 		t.Errorf("after a push: %d files, %d parsed", run.TotalFiles, run.ParsedFiles)
+	}
+}
+
+// away is a store that can't list files.
+type away struct{ store.Store }
+
+func (away) ListFiles(context.Context, codesage.Snapshot, string, int) ([]codesage.File, error) {
+	return nil, codesage.Errorf(codesage.KindUnavailable, "the database is away")
+}
+
+// In the fetch phase only a host can be away, which fails the run.
+func TestADatabaseThatIsAwayIsNotTakenForTheHost(t *testing.T) {
+	t.Parallel()
+	h, server := newGitHouse(t)
+	remote := server.Repo("code.example.org", "o/r")
+	remote.Commit("main", goFiles(2))
+	repo := h.indexGit("r", remote.URL())
+	run, err := h.store.CreateRun(t.Context(), store.NewRun{Repository: repo.ID, Trigger: codesage.TriggerRefresh})
+	if err == nil {
+		run, err = h.store.StartRun(t.Context(), run.ID, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.pipeline.Store = away{h.store}
+	var last codesage.Progress
+	err = h.pipeline.Run(t.Context(), h.repository(repo.ID), run, func(p codesage.Progress) { last = p })
+	if !errors.Is(err, codesage.ErrUnavailable) || last.Phase == codesage.PhaseFetch {
+		t.Errorf("ended in phase %q: %v", last.Phase, err)
 	}
 }
 

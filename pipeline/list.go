@@ -84,9 +84,10 @@ func (j *job) leave(ctx context.Context, s codesage.Skip) error {
 	return j.flushSkips(ctx)
 }
 
-// readBase reads the files of the base, and which of them the parser gave up on.
+// readBase reads the files of the base, and which of them the parser gave up on,
+// unless it has.
 func (j *job) readBase(ctx context.Context) error {
-	if j.base.Run == 0 {
+	if j.base.Run == 0 || len(j.prior) > 0 {
 		return nil
 	}
 	for after := ""; ; {
