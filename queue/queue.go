@@ -21,6 +21,7 @@ const (
 	taskType      = "index"
 	cancelChannel = "codesage:cancel"
 	pingKey       = "codesage:ping"
+	claimPrefix   = "codesage:claim:"
 
 	// A run is bounded by its own limits; this only keeps asynq from ending one
 	// at its default of 30 minutes.
@@ -164,6 +165,17 @@ func (q *Queue) Ping(ctx context.Context) error {
 		return fmt.Errorf("write to redis: %w", err)
 	}
 	return nil
+}
+
+// Claim reports whether nobody has claimed that within life. Processes that share
+// a Redis claim what one of them is to do.
+func (q *Queue) Claim(ctx context.Context, what string, life time.Duration) (first bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, enqueueTime)
+	defer cancel()
+	if first, err = q.redis.SetNX(ctx, claimPrefix+what, 1, life).Result(); err != nil {
+		return false, fmt.Errorf("claim %s: %w", what, err)
+	}
+	return first, nil
 }
 
 // logger passes asynq's lines on. Closing a client that shares its connection

@@ -171,6 +171,31 @@ func TestShutdownWaitsForHandlers(t *testing.T) {
 // TestAFirstIndexGoesBeforeARefresh enqueues so many runs that the draw by the
 // weights of the queues does not matter: of 100 runs 75 are first indexes, give
 // or take 4.
+func TestOneProcessOfManyHasAClaim(t *testing.T) {
+	onEach(t, func(t *testing.T, rdb redis.UniversalClient) {
+		claim := func(what string, life time.Duration) bool {
+			t.Helper()
+			first, err := queue.New(rdb).Claim(t.Context(), what, life)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return first
+		}
+		if !claim("a", time.Hour) || claim("a", time.Hour) || !claim("b", time.Millisecond) {
+			t.Error("a claim is taken by the first alone")
+		}
+		ticker, limit := time.NewTicker(5*time.Millisecond), time.After(patience)
+		defer ticker.Stop()
+		for !claim("b", time.Hour) {
+			select {
+			case <-ticker.C:
+			case <-limit:
+				t.Fatal("a claim never ends")
+			}
+		}
+	})
+}
+
 func TestAFirstIndexGoesBeforeARefresh(t *testing.T) {
 	const each = 100
 	onEach(t, func(t *testing.T, rdb redis.UniversalClient) {

@@ -223,7 +223,7 @@ func (h *house) start() {
 	h.t.Helper()
 	log := slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h.sweeper = &worker.Sweeper{Store: h.store, Queue: h.queue, Engine: h.index, Log: log}
-	refresher := worker.NewRefresher(worker.RefresherOptions{Store: h.store, Heads: h.source, Catalog: h.catalog, Log: log, Interval: h.settings.interval})
+	refresher := worker.NewRefresher(worker.RefresherOptions{Store: h.store, Heads: h.source, Catalog: h.catalog, Claims: h.queue, Log: log, Interval: h.settings.interval})
 	w := &worker.Worker{Store: h.store, Pipeline: h.gate, Queue: h.queue, Log: log, Sweeper: h.sweeper}
 	if h.settings.interval > 0 || h.settings.secret != "" {
 		w.Refresher = refresher

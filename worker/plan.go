@@ -154,6 +154,23 @@ func (p *plan) succeeded(repo codesage.Repository, wait time.Duration, now time.
 	}
 }
 
+// isAskedFor reports whether the check that is going on was asked for.
+func (p *plan) isAskedFor(id codesage.RepositoryID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.entries[id]
+	return e != nil && e.isUrgent()
+}
+
+// left plans the next check when this one is another's.
+func (p *plan) left(repo codesage.Repository, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.entries[repo.ID]; e != nil && !e.isUrgent() {
+		e.next = now.Add(p.interval)
+	}
+}
+
 // failed plans the next check after a failure. A host that is away is not asked
 // about any repository for as long.
 func (p *plan) failed(repo codesage.Repository, away bool, now time.Time) (wait time.Duration) {

@@ -44,11 +44,17 @@ type starter interface {
 	Reprocess(ctx context.Context, id codesage.RepositoryID, t codesage.Trigger, force bool) (codesage.Repository, codesage.Run, error)
 }
 
+// claimer is queue.Queue.
+type claimer interface {
+	Claim(ctx context.Context, what string, life time.Duration) (first bool, err error)
+}
+
 // RefresherOptions are what a Refresher needs.
 type RefresherOptions struct {
 	Store   lister
 	Heads   heads
 	Catalog starter
+	Claims  claimer // what the workers of a team share, so that one of them makes a check of an interval
 	Log     *slog.Logger
 
 	// Interval is how often each repository is checked. 0 = once after the start,
@@ -131,10 +137,25 @@ type moment struct{ here, stored time.Time }
 // checkHost checks repositories of one host, until it does not answer.
 func (r *Refresher) checkHost(ctx context.Context, repos []codesage.Repository, at moment) {
 	for _, repo := range repos {
+		if r.isMadeElsewhere(ctx, repo) {
+			r.plan.left(repo, at.here)
+			continue
+		}
 		if ctx.Err() != nil || !r.check(ctx, repo, at) {
 			return
 		}
 	}
+}
+
+// isMadeElsewhere reports whether the check that an interval demands is another
+// worker's. One that was asked for is nobody else's. Without Redis all make it.
+func (r *Refresher) isMadeElsewhere(ctx context.Context, repo codesage.Repository) bool {
+	if r.o.Interval <= 0 || r.plan.isAskedFor(repo.ID) {
+		return false
+	}
+	// By the next check of the worker that claims, the claim is over.
+	first, err := r.o.Claims.Claim(ctx, fmt.Sprintf("check:%d", repo.ID), r.o.Interval*3/4)
+	return err == nil && !first
 }
 
 // check compares the head of a repository's branch with what is indexed and

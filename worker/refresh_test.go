@@ -27,6 +27,17 @@ type world struct {
 	flying  int
 	most    int
 	now     time.Time
+	claims  map[string]time.Time // when they end
+}
+
+func (w *world) Claim(_ context.Context, what string, life time.Duration) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now.Before(w.claims[what]) {
+		return false, nil
+	}
+	w.claims[what] = w.now.Add(life)
+	return true, nil
 }
 
 func (w *world) Now(context.Context) (time.Time, error) { return w.now, nil }
@@ -84,8 +95,13 @@ func (w *world) add(id codesage.RepositoryID, host string) *codesage.Repository 
 }
 
 func newWorld(interval time.Duration) (*world, *Refresher) {
-	w := &world{heads: map[codesage.RepositoryID]string{}, broken: map[codesage.RepositoryID]error{}}
-	return w, NewRefresher(RefresherOptions{Store: w, Heads: w, Catalog: w, Interval: interval, Log: slog.New(slog.DiscardHandler)})
+	w := &world{heads: map[codesage.RepositoryID]string{}, broken: map[codesage.RepositoryID]error{}, claims: map[string]time.Time{}}
+	return w, w.refresher(interval)
+}
+
+// refresher returns that of one worker.
+func (w *world) refresher(interval time.Duration) *Refresher {
+	return NewRefresher(RefresherOptions{Store: w, Heads: w, Catalog: w, Claims: w, Interval: interval, Log: slog.New(slog.DiscardHandler)})
 }
 
 func round(t *testing.T, r *Refresher, now time.Time) {
@@ -128,6 +144,41 @@ func TestEachRepositoryIsCheckedOnceInAnInterval(t *testing.T) {
 	}
 	if w.most > checksAtOnce {
 		t.Errorf("%d checks at the same time", w.most)
+	}
+}
+
+func TestTheWorkersOfATeamCheckEachRepositoryOnce(t *testing.T) {
+	t.Parallel()
+	w, first := newWorld(time.Hour)
+	for id := range codesage.RepositoryID(20) {
+		w.add(id+1, fmt.Sprintf("h%d.example.org", id%7))
+	}
+	team := map[int]*Refresher{0: first, 17: w.refresher(time.Hour), 49: w.refresher(time.Hour)} // by the minute of their start
+	counts := map[codesage.RepositoryID]int{}
+	for minute := range 10 * 60 {
+		for start, r := range team {
+			if minute >= start {
+				round(t, r, noon.Add(time.Duration(minute)*time.Minute))
+			}
+		}
+		asked, _ := w.took()
+		for _, id := range asked {
+			counts[id]++
+		}
+	}
+	for id := range codesage.RepositoryID(20) {
+		if n := counts[id+1]; n < 8 || n > 12 {
+			t.Errorf("repository %d was checked %d times in ten intervals", id+1, n)
+		}
+	}
+	end := noon.Add(10 * time.Hour)
+	for _, r := range team { // each has had a run of it
+		r.Soon(3)
+		round(t, r, end)
+	}
+	asked, _ := w.took()
+	if n := len(slices.DeleteFunc(asked, func(id codesage.RepositoryID) bool { return id != 3 })); n != len(team) {
+		t.Errorf("%d checks of the %d that runs asked for", n, len(team))
 	}
 }
 

@@ -18,6 +18,7 @@ func (p *parts) refresher() *worker.Refresher {
 		Store:    p.store,
 		Heads:    p.hosts,
 		Catalog:  p.catalog,
+		Claims:   p.queue,
 		Log:      p.log,
 		Interval: p.config.RefreshInterval,
 	})
