@@ -38,6 +38,9 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (from, to int64,
 		return 0, 0, explainStart(err)
 	}
 	defer pool.Close()
+	if err := checkEncoding(ctx, pool); err != nil {
+		return 0, 0, explainStart(err)
+	}
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
@@ -66,14 +69,22 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (from, to int64,
 	return from, target, nil
 }
 
-// checkSchema fails unless the database has this program's schema.
-func (s *Store) checkSchema(ctx context.Context) error {
+// checkEncoding fails unless the database can hold every text.
+func checkEncoding(ctx context.Context, pool *pgxpool.Pool) error {
 	var encoding string
-	if err := s.pool.QueryRow(ctx, `SHOW server_encoding`).Scan(&encoding); err != nil {
+	if err := pool.QueryRow(ctx, `SHOW server_encoding`).Scan(&encoding); err != nil {
 		return err
 	}
 	if encoding != "UTF8" {
 		return codesage.Errorf(codesage.KindInvalid, "the database has encoding %s: make it anew with ENCODING 'UTF8'", encoding)
+	}
+	return nil
+}
+
+// checkSchema fails unless the database has this program's schema.
+func (s *Store) checkSchema(ctx context.Context) error {
+	if err := checkEncoding(ctx, s.pool); err != nil {
+		return err
 	}
 	var current int64
 	err := s.pool.QueryRow(ctx, `

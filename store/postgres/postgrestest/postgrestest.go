@@ -125,12 +125,12 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
-// Database makes an empty database and returns its URL. It is dropped when the
-// test ends.
-func (s *Server) Database(t testing.TB) string {
+// Database makes an empty database, with options of CREATE DATABASE, and returns
+// its URL. It is dropped when the test ends.
+func (s *Server) Database(t testing.TB, options ...string) string {
 	t.Helper()
 	name := "codesage_test_" + strings.ToLower(rand.Text())
-	if err := s.exec(t.Context(), `CREATE DATABASE `+name+` TEMPLATE template0`); err != nil {
+	if err := s.exec(t.Context(), `CREATE DATABASE `+name+` TEMPLATE template0 `+strings.Join(options, " ")); err != nil {
 		t.Fatalf("make a database: %v", err)
 	}
 	t.Cleanup(func() {
