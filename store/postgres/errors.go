@@ -65,7 +65,7 @@ func explainStart(err error) error {
 func advise(err error) *advice {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
-		return adviseAnswer(err, answer.Code)
+		return adviseAnswer(err, answer)
 	}
 	var connecting *pgconn.ConnectError
 	var network net.Error
@@ -89,9 +89,9 @@ func isCut(err error) bool {
 const otherSchema = "the database's schema is not this program's: run `codesage migrate`, or restore the database from a backup"
 
 // adviseAnswer is advise for what the server said, by its SQLSTATE.
-func adviseAnswer(err error, code string) *advice {
+func adviseAnswer(err error, answer *pgconn.PgError) *advice {
 	say := func(kind codesage.Kind, words string) *advice { return &advice{kind, words, err} }
-	class := code[:min(2, len(code))]
+	code, class := answer.Code, answer.Code[:min(2, len(answer.Code))]
 	switch {
 	case code == "53100":
 		return say(codesage.KindUnavailable, "the database server's disk is full: free some space there and try again")
@@ -107,6 +107,10 @@ func adviseAnswer(err error, code string) *advice {
 		return say(codesage.KindInvalid, "the database refuses the user or the password: check both in DATABASE_URL, and pg_hba.conf")
 	case class == "3D":
 		return say(codesage.KindInvalid, "the database that DATABASE_URL names does not exist: check the name, or create it")
+	case code == "42501":
+		return say(codesage.KindInvalid, answer.Message+": make the role of DATABASE_URL the owner of the database and of what is in it, or GRANT CREATE ON SCHEMA to it")
+	case class == "3F":
+		return say(codesage.KindInvalid, answer.Message+": search_path must name a schema that is there, and the role of DATABASE_URL have USAGE and CREATE on it by GRANT")
 	case code == "42P01", code == "42703":
 		return say(codesage.KindInvalid, otherSchema)
 	}

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -53,6 +54,56 @@ func TestADatabaseThatCannotHoldEveryTextIsRefusedAndLeftAlone(t *testing.T) {
 			err := admin(t, address).QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_class WHERE relnamespace = 'public'::REGNAMESPACE`).Scan(&tables)
 			if err != nil || tables != 0 {
 				t.Errorf("it has %d tables and indexes, %v", tables, err)
+			}
+		})
+	}
+}
+
+// The role that a team's processes are given is not always the owner of what it
+// is to use.
+func TestARoleWithoutRightsIsToldWhichItNeeds(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.StartPrivate(t)
+	log := slog.New(slog.DiscardHandler)
+	bare, whole := server.Database(t), migrated(t, server)
+	mustExec(t, admin(t, whole), `CREATE ROLE guest LOGIN`)
+	guest := func(address string, more ...string) string {
+		return edited(t, address, func(_ *url.URL, q url.Values) {
+			q.Set("user", "guest")
+			for _, setting := range more {
+				name, value, _ := strings.Cut(setting, "=")
+				q.Set(name, value)
+			}
+		})
+	}
+	migrate := func(ctx context.Context, address string) error {
+		_, _, err := postgres.Migrate(ctx, address, log)
+		return err
+	}
+	open := func(ctx context.Context, address string) error {
+		_, err := postgres.Open(ctx, address, log)
+		return err
+	}
+	for _, tc := range []struct {
+		name    string
+		use     func(ctx context.Context, address string) error
+		address string
+		want    []string
+	}{
+		{"who may create no table", migrate, guest(bare), []string{"permission denied for schema public", "owner of the database", "GRANT CREATE ON SCHEMA"}},
+		{"whose schema is not there", migrate, guest(bare, "search_path=elsewhere"), []string{"no schema has been selected", "search_path", "GRANT"}},
+		{"who may read no table", open, guest(whole), []string{"permission denied for table goose_db_version", "owner of the database"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			err := tc.use(t.Context(), tc.address)
+			if codesage.KindOf(err) != codesage.KindInvalid || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("got %v of kind %s, want one line", err, codesage.KindOf(err))
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q says nothing of %q", err, want)
+				}
 			}
 		})
 	}
