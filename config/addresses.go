@@ -91,11 +91,8 @@ func address(field func(*Config) *string, schemes ...string) func(*Config, strin
 			return nil
 		}
 		u, err := url.Parse(text)
-		if err != nil || u.User == nil && !isSocket(u) {
-			// A sign of the password that ends the host's part is met here.
-			if _, rest, found := strings.Cut(text, "://"); found && strings.Contains(rest, "@") {
-				return errors.New("must be a URL; percent-encode the signs of its password: # is %23, / is %2F, ? is %3F, @ is %40, % is %25")
-			}
+		if !isEncoded(text, u) {
+			return errors.New("must be a URL; percent-encode the signs of its password: # is %23, / is %2F, ? is %3F, @ is %40, % is %25")
 		}
 		switch {
 		case err != nil || u.Host == "" && !isSocket(u):
@@ -108,6 +105,24 @@ func address(field func(*Config) *string, schemes ...string) func(*Config, strin
 		*field(c) = text
 		return nil
 	}
+}
+
+// isEncoded reports whether all readers of a URL, which is nil when it could not be
+// read, find the same end of its password. Those of Go look for the last @ before
+// the host, PostgreSQL's for the first, and what they take for the host is shown.
+func isEncoded(text string, u *url.URL) bool {
+	_, rest, _ := strings.Cut(text, "://")
+	if strings.HasPrefix(rest, "/") { // there is no place for a password
+		rest, _, _ = strings.Cut(rest, "?")
+		return !strings.Contains(rest, "@")
+	}
+	switch strings.Count(rest, "@") {
+	case 0:
+		return true
+	case 1:
+		return u != nil && u.User != nil
+	}
+	return false
 }
 
 // isSocket reports whether a URL names a PostgreSQL server by the folder of its

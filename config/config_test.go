@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -232,13 +233,48 @@ func TestAPasswordThatIsNotEncodedIsNamedAndNotShown(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"DATABASE_URL", "REDIS_URL", "CODESAGE_GIT_PROXY", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
 		scheme := map[string]string{"DATABASE_URL": "postgres", "REDIS_URL": "redis"}[name]
-		for _, password := range []string{"hunter#2", "hunter/2", "hunter%2", "hunter?2", "1#hunter", "1/hunter", "1?hunter"} {
+		for _, password := range []string{"hunter#2", "hunter/2", "hunter%2", "hunter?2", "1#hunter", "1/hunter", "1?hunter",
+			"hunter@2", "1@hunter", "@hunter", "hunter@", "1@hunter/2", "1@2/hunter", "1/hunter@2", "1?host=/run&x=@hunter"} {
 			_, err := Load(env(name, cmp.Or(scheme, "http")+"://bob:"+password+"@h/0"))
 			if err == nil || !strings.Contains(err.Error(), "percent-encode") || strings.Contains(err.Error(), "hunter") {
 				t.Errorf("%s with %s: got %v", name, password, err)
 			}
 		}
 	}
+}
+
+// addressVariables are those whose URL may hold a password, with a scheme.
+var addressVariables = map[string]string{"DATABASE_URL": "postgres", "REDIS_URL": "redis", "CODESAGE_GIT_PROXY": "http", "OTEL_EXPORTER_OTLP_ENDPOINT": "http"}
+
+// A password is taken as a whole or refused, and no part of it is shown.
+func FuzzNoPartOfAPasswordIsShown(f *testing.F) {
+	for _, seed := range []string{"QQQQ", "QXZV@QZVX", "@QXZV", "QXZV@", "QXZV#QZVX", "1/QXZV@QZVX/V", "1?host=/QXZV&x=@QZVX", "%QXZV", "[QXZV]", "QXZV QZVX", ":QXZV:", "\\QXZV", ",QXZV@QZVX,Q"} {
+		f.Add(seed)
+	}
+	const alphabet = "QXZV17@@@:/?#%&=[],\\ +;"
+	f.Fuzz(func(t *testing.T, seed string) {
+		password := []byte(seed) // of signs that no message has by chance
+		for i, b := range password {
+			if !strings.ContainsRune(alphabet, rune(b)) {
+				password[i] = alphabet[int(b)%len(alphabet)]
+			}
+		}
+		for name, scheme := range addressVariables {
+			text := scheme + "://bob:" + string(password) + "@h.example:1/0"
+			_, err := Load(env(name, text))
+			if err == nil {
+				if u, err := url.Parse(text); err != nil || u.Host != "h.example:1" || strings.Count(text, "@") != 1 {
+					t.Errorf("%s=%s is taken", name, text)
+				}
+				continue
+			}
+			for i := 4; i <= len(password); i++ {
+				if part := string(password[i-4 : i]); strings.ContainsAny(part, "QXZV") && strings.Contains(err.Error(), part) {
+					t.Errorf("%s=%s: %q is shown: %v", name, text, part, err)
+				}
+			}
+		}
+	})
 }
 
 // People paste URLs with a password where a host belongs.

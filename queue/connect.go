@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -27,7 +28,7 @@ const (
 func Connect(address string, log *slog.Logger) (redis.UniversalClient, error) {
 	o, err := redis.ParseURL(address)
 	if err != nil {
-		if parsing := (*url.Error)(nil); errors.As(err, &parsing) {
+		if parsing := (*url.Error)(nil); errors.As(err, &parsing) || strings.Contains(err.Error(), "@") {
 			// What it says can show a part of the password.
 			err = errors.New("must be a URL; percent-encode the signs of its password")
 		}
@@ -41,13 +42,14 @@ func Connect(address string, log *slog.Logger) (redis.UniversalClient, error) {
 	return redis.NewClient(o), nil
 }
 
-// Host returns the place where a URL says that Redis is, for the log.
+// Host returns the place where a URL says that Redis is, for the log. It shows
+// nothing that stands before an @: that is of a password.
 func Host(address string) string {
 	o, err := redis.ParseURL(address)
 	if err != nil {
 		return ""
 	}
-	return o.Addr
+	return o.Addr[strings.LastIndex(o.Addr, "@")+1:]
 }
 
 // refusals are how the answers begin, after ERR, by which Redis says that

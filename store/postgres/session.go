@@ -54,8 +54,13 @@ const lockPatience = 30 * time.Second
 // parse reads a URL and adds the settings of its sessions.
 func parse(url string, more map[string]string) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password
+	if err != nil && !strings.Contains(url, "password=") && strings.Count(url, "@") < 2 {
+		return nil, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password, where it finds it
+	}
+	// A host with an @ is of a password, and errors of connecting would show it.
+	if err != nil || slices.ContainsFunc(places(c), func(p string) bool { return strings.Contains(p, "@") && !isSocket(p) }) {
+		return nil, codesage.Errorf(codesage.KindInvalid,
+			"DATABASE_URL: must be a URL; percent-encode the signs of its password: # is %%23, / is %%2F, ? is %%3F, @ is %%40, & is %%26, %% is %%25")
 	}
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectTime
@@ -75,21 +80,36 @@ func parse(url string, more map[string]string) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// Host returns the places where a URL says that the database is, for the log.
+// Host returns the places where a URL says that the database is, for the log. It
+// shows nothing that stands before an @: that is of a password.
 func Host(url string) string {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return ""
 	}
-	place := func(host string, port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
-	places := []string{place(c.ConnConfig.Host, c.ConnConfig.Port)}
-	for _, f := range c.ConnConfig.Fallbacks {
-		if next := place(f.Host, f.Port); !slices.Contains(places, next) {
-			places = append(places, next)
+	hosts := places(c)
+	for i, p := range hosts {
+		if !isSocket(p) {
+			hosts[i] = p[strings.LastIndex(p, "@")+1:]
 		}
 	}
-	return strings.Join(places, ", ")
+	return strings.Join(hosts, ", ")
 }
+
+// places are the hosts with their ports that a connection is tried with.
+func places(c *pgxpool.Config) []string {
+	place := func(host string, port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
+	all := []string{place(c.ConnConfig.Host, c.ConnConfig.Port)}
+	for _, f := range c.ConnConfig.Fallbacks {
+		if next := place(f.Host, f.Port); !slices.Contains(all, next) {
+			all = append(all, next)
+		}
+	}
+	return all
+}
+
+// isSocket reports whether a place is the folder of a socket.
+func isSocket(place string) bool { return strings.HasPrefix(place, "/") }
 
 // retryLocked runs a transaction, again while what it needs is locked, and ends
 // sessions that hold locks and stand still.

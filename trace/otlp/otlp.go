@@ -76,6 +76,9 @@ func endpoint(o Options) (string, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return "", codesage.Errorf(codesage.KindInvalid, "%s: must begin with http:// or https:// and name a host", name)
 	}
+	if at := strings.Count(base, "@"); at > 1 || at == 1 && u.User == nil {
+		return "", codesage.Errorf(codesage.KindInvalid, "%s: percent-encode the signs of its password: # is %%23, / is %%2F, ? is %%3F, @ is %%40", name)
+	}
 	if p := o.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"); p != "" && p != "http/protobuf" {
 		o.Log.Warn("traces are sent as http/protobuf, whatever OTEL_EXPORTER_OTLP_PROTOCOL says")
 	}

@@ -92,10 +92,12 @@ func TestWithoutAnEndpointNothingRunsAndNothingIsMade(t *testing.T) {
 
 func TestAddressesThatCantBeAreRefusedWithoutShowingThem(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"collector:4318", "grpc://bob:hunter2@h:1", "http://", "http://bob:hunter2@h:port"} {
-		_, _, err := otlp.Open(t.Context(), options(map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": bad}))
-		if codesage.KindOf(err) != codesage.KindInvalid || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT") {
-			t.Errorf("%s: got %v", bad, err)
+	for _, bad := range []string{"collector:4318", "grpc://bob:hunter2@h:1", "http://", "http://bob:hunter2@h:port", "http://bob:1/hunter2@h", "http://bob:1@hunter2@h"} {
+		for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
+			_, _, err := otlp.Open(t.Context(), options(map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://h", name: bad}))
+			if codesage.KindOf(err) != codesage.KindInvalid || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s=%s: got %v", name, bad, err)
+			}
 		}
 	}
 }
