@@ -1,15 +1,18 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func env(pairs ...string) func(string) string {
@@ -106,9 +109,27 @@ func TestHelpNamesEveryVariable(t *testing.T) {
 	if err := Print(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range append(append([]Variable{}, Variables...), BridgeVariables...) {
+	for _, v := range slices.Concat(Variables, BridgeVariables, ComposeVariables) {
 		if !strings.Contains(out.String(), v.Name) || v.Help == "" {
 			t.Errorf("help lacks %s", v.Name)
+		}
+	}
+}
+
+func TestTheServerReadsNoVariableOfTheComposeFile(t *testing.T) {
+	t.Parallel()
+	for _, v := range ComposeVariables {
+		bad := env(v.Name, "a b\n://@%zz")
+		want, err := Load(env())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(bad)
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); err != nil || diff != "" {
+			t.Errorf("%s: %v, %s", v.Name, err, diff)
+		}
+		if attrs := Redacted(bad); len(attrs) > 0 {
+			t.Errorf("the log at start shows %v", attrs)
 		}
 	}
 }
@@ -231,11 +252,10 @@ func TestValuesThatWorkAreTaken(t *testing.T) {
 
 func TestAPasswordThatIsNotEncodedIsNamedAndNotShown(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"DATABASE_URL", "REDIS_URL", "CODESAGE_GIT_PROXY", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
-		scheme := map[string]string{"DATABASE_URL": "postgres", "REDIS_URL": "redis"}[name]
+	for name, scheme := range addressVariables {
 		for _, password := range []string{"hunter#2", "hunter/2", "hunter%2", "hunter?2", "1#hunter", "1/hunter", "1?hunter",
 			"hunter@2", "1@hunter", "@hunter", "hunter@", "1@hunter/2", "1@2/hunter", "1/hunter@2", "1?host=/run&x=@hunter"} {
-			_, err := Load(env(name, cmp.Or(scheme, "http")+"://bob:"+password+"@h/0"))
+			_, err := Load(env(name, scheme+"://bob:"+password+"@h/0"))
 			if err == nil || !strings.Contains(err.Error(), "percent-encode") || strings.Contains(err.Error(), "hunter") {
 				t.Errorf("%s with %s: got %v", name, password, err)
 			}

@@ -36,12 +36,9 @@ func TestREADMEHasTheTable(t *testing.T) {
 // markdown returns the table for the README.
 func markdown() string {
 	var b strings.Builder
-	for _, section := range []struct {
-		title string
-		rows  []Variable
-	}{{"server", Variables}, {"bridge and command line", BridgeVariables}} {
-		fmt.Fprintf(&b, "| %s | default | |\n| --- | --- | --- |\n", section.title)
-		for _, v := range section.rows {
+	for _, s := range sections() {
+		fmt.Fprintf(&b, "| %s | default | |\n| --- | --- | --- |\n", strings.ToLower(s.title))
+		for _, v := range s.variables {
 			def := ""
 			if v.Default != "" {
 				def = "`" + v.Default + "`"

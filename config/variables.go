@@ -89,6 +89,32 @@ var BridgeVariables = []Variable{
 	{Name: "MCP_SERVER_VERSION", Default: "1.0.0", Help: "version that MCP clients see; set it as the server's is"},
 }
 
+// ComposeVariables are those that docker-compose.yml reads beside the server's, from
+// .env or the shell. They are listed for people; the program reads none of them.
+var ComposeVariables = []Variable{
+	{Name: "POSTGRES_PASSWORD", Help: "PostgreSQL's password; it becomes part of DATABASE_URL, so letters and digits only", Secret: true},
+	{Name: "REDIS_PASSWORD", Help: "Redis's password; it becomes part of REDIS_URL, so letters and digits only", Secret: true},
+	{Name: "CODESAGE_LISTEN", Default: "127.0.0.1:8001", Help: "address and port of this machine at which the API is published"},
+	{Name: "WORKERS", Default: "1", Help: "worker containers"},
+	{Name: "TRACE_ATTRIBUTES", Help: "becomes OTEL_RESOURCE_ATTRIBUTES, a name that the docker command uses for itself"},
+	{Name: "VERSION", Default: "container", Help: "version that `codesage version` tells; it is built into the image"},
+}
+
+// section is a part of the whole table, under a heading of its own.
+type section struct {
+	title     string
+	variables []Variable
+}
+
+// sections is the whole table, in the order in which it is shown.
+func sections() []section {
+	return []section{
+		{"Server", Variables},
+		{"Bridge and command line", BridgeVariables},
+		{"Only docker-compose.yml", ComposeVariables},
+	}
+}
+
 // Identity returns the name and the version that MCP clients of the bridge see.
 func Identity(getenv func(string) string) (name, version string) {
 	value := func(wanted string) string {
@@ -106,12 +132,9 @@ func Identity(getenv func(string) string) (name, version string) {
 // Print writes the table for people.
 func Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	for _, section := range []struct {
-		title string
-		rows  []Variable
-	}{{"Server", Variables}, {"Bridge and command line", BridgeVariables}} {
-		fmt.Fprintf(t, "%s\n", section.title)
-		for _, v := range section.rows {
+	for _, s := range sections() {
+		fmt.Fprintf(t, "%s\n", s.title)
+		for _, v := range s.variables {
 			fmt.Fprintf(t, "  %s\t%s\t%s\n", v.Name, v.Default, v.Help)
 		}
 		fmt.Fprintln(t)

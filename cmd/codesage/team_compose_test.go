@@ -19,17 +19,6 @@ import (
 	"codesage/store/postgres/postgrestest"
 )
 
-// composeOnly are the variables of docker-compose.yml that are none of the
-// program's, with what they are for.
-var composeOnly = map[string]string{
-	"POSTGRES_PASSWORD": "becomes part of DATABASE_URL",
-	"REDIS_PASSWORD":    "becomes part of REDIS_URL",
-	"CODESAGE_LISTEN":   "where the engine publishes the API's port on the host",
-	"WORKERS":           "how many worker containers there are",
-	"TRACE_ATTRIBUTES":  "becomes OTEL_RESOURCE_ATTRIBUTES, which the docker command sets for itself",
-	"VERSION":           "what `codesage version` says in the image",
-}
-
 // composeFile is what the tests look at in docker-compose.yml.
 type composeFile struct {
 	Services map[string]struct {
@@ -171,15 +160,23 @@ func imageEnvironment(t *testing.T) []string {
 func TestComposeVariablesAreInTheTable(t *testing.T) {
 	t.Parallel()
 	text, c := readCompose(t)
-	known, secret := map[string]bool{}, map[string]bool{"POSTGRES_PASSWORD": true, "REDIS_PASSWORD": true, "REDISCLI_AUTH": true}
+	ofServer, defaults, secret := map[string]bool{}, map[string]string{}, map[string]bool{"REDISCLI_AUTH": true}
 	for _, v := range config.Variables {
-		known[v.Name], secret[v.Name] = true, v.Secret
+		ofServer[v.Name], defaults[v.Name], secret[v.Name] = true, "", v.Secret
+	}
+	for _, v := range config.ComposeVariables {
+		defaults[v.Name], secret[v.Name] = v.Default, v.Secret
+		if ofServer[v.Name] || !strings.Contains(text, "${"+v.Name+":") {
+			t.Errorf("%s is the server's, or docker-compose.yml does not read it", v.Name)
+		}
 	}
 	used := regexp.MustCompile(`\$\{([A-Z_0-9]+)(:[-?][^}]*)?\}`)
 	required := []string{}
 	for _, m := range used.FindAllStringSubmatch(text, -1) {
-		if !known[m[1]] && composeOnly[m[1]] == "" {
-			t.Errorf("%s is neither in the table of variables nor listed here with a reason", m[1])
+		if value, known := defaults[m[1]]; !known {
+			t.Errorf("%s is not in the table of variables", m[1])
+		} else if given, ok := strings.CutPrefix(m[2], ":-"); ok && given != value {
+			t.Errorf("%s has the default %q, and %q in the table", m[1], given, value)
 		}
 		if m[1] == "OTEL_RESOURCE_ATTRIBUTES" {
 			t.Errorf("%s is %s", m[1], "what the docker command made it, never what .env says")
@@ -189,7 +186,7 @@ func TestComposeVariablesAreInTheTable(t *testing.T) {
 		}
 	}
 	for name := range c.Services["api"].Environment {
-		if !known[name] {
+		if !ofServer[name] {
 			t.Errorf("the API gets %s, which it does not read", name)
 		}
 	}
@@ -202,7 +199,7 @@ func TestComposeVariablesAreInTheTable(t *testing.T) {
 			}
 		}
 	}
-	checkExample(t, required, func(name string) bool { return known[name] || composeOnly[name] != "" })
+	checkExample(t, required, func(name string) bool { _, known := defaults[name]; return known })
 }
 
 // checkExample checks that .env.example has what must be set, no secret, and
