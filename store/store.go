@@ -46,6 +46,11 @@ type Store interface {
 	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
 
+	// Identity tells this database from every other, also from one that is a copy of
+	// it, as far as the database can tell. It stays for as long as the runs have
+	// their ids.
+	Identity(ctx context.Context) (string, error)
+
 	// Now returns the time by the clock that sets and compares times. Those of rows
 	// are compared with it, never with this machine's.
 	Now(ctx context.Context) (time.Time, error)

@@ -129,6 +129,16 @@ func indexDir(dataDir string) string { return filepath.Join(dataDir, "index") }
 // another.
 func (p *parts) openIndex(ctx context.Context) (err error) {
 	c := p.config
+	identity, err := p.store.Identity(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the database who it is: %w", err)
+	}
+	claim := indexClaim{dir: indexDir(c.DataDir), identity: identity, log: p.log, wait: claimWait}
+	release, err := claim.take(ctx)
+	if err != nil {
+		return err
+	}
+	p.closers = append(p.closers, release)
 	if p.index, err = local.Open(indexDir(c.DataDir), local.Options{Log: p.log, Rebuild: p.rebuild}); err != nil {
 		return fmt.Errorf("open the search index: %w", err)
 	}

@@ -2,6 +2,12 @@
 -- that sorts by its bytes and may hold NUL.
 
 -- +goose Up
+CREATE TABLE identity (
+    id TEXT NOT NULL -- of the only row: what tells this database from others
+);
+
+INSERT INTO identity (id) VALUES (lower(hex(randomblob(16))));
+
 CREATE TABLE repositories (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     name          TEXT    NOT NULL,
@@ -141,3 +147,4 @@ DROP TABLE file_texts;
 DROP TABLE files;
 DROP TABLE runs;
 DROP TABLE repositories;
+DROP TABLE identity;

@@ -66,6 +66,18 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
+// Identity implements store.Store. A copy within the server has another number, and
+// one in another server another number of that.
+func (s *Store) Identity(ctx context.Context) (id string, err error) {
+	err = s.read(ctx, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `
+			SELECT i.id || '-' || d.oid || '-' || c.system_identifier
+			FROM identity i, pg_database d, pg_control_system() c
+			WHERE d.datname = current_database()`).Scan(&id)
+	})
+	return id, err
+}
+
 // Now implements store.Store.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	err = s.read(ctx, func(tx pgx.Tx) error {

@@ -44,6 +44,14 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
+// Identity implements store.Store. A copy of the file has the same.
+func (s *Store) Identity(ctx context.Context) (id string, err error) {
+	err = s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT id FROM identity`).Scan(&id)
+	})
+	return id, err
+}
+
 // Now implements store.Store. It is this machine's clock that sets times.
 func (s *Store) Now(context.Context) (time.Time, error) { return now(), nil }
 

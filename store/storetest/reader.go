@@ -124,6 +124,16 @@ var readerPromises = []promise{
 		s.same("entities", total, 0)
 	}},
 	{"the store answers", func(s *suite) { s.must(s.Ping(s.Context())) }},
+	{"the store has an identity that stays", func(s *suite) {
+		before, err := s.Identity(s.Context())
+		s.must(err)
+		s.indexed(folder("a"))
+		after, err := s.Identity(s.Context())
+		s.must(err)
+		if before == "" || after != before {
+			s.Errorf("it was %q and is %q", before, after)
+		}
+	}},
 	{"the store tells its time", func(s *suite) {
 		before, err := s.Now(s.Context())
 		s.must(err)
