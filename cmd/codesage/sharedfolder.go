@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -49,6 +50,7 @@ type sharedFolder struct {
 	life, beat, wait, turn time.Duration
 
 	differs atomic.Bool // whether others used another folder when that was last looked at
+	away    time.Time   // since when Redis can't be used; zero while it can
 }
 
 // sharedFolder returns what watches this process's data folder.
@@ -139,6 +141,7 @@ func (f *sharedFolder) waitForOthers(ctx context.Context) error {
 	defer ticker.Stop()
 	for began, told := time.Now(), false; ; told = true {
 		err := f.check(ctx)
+		f.note(ctx, err)
 		if !errors.Is(err, errOtherFolder) {
 			return nil // a Redis that is away is no reason to wait here
 		}
@@ -168,6 +171,7 @@ func (f *sharedFolder) repeat(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			err := f.check(ctx)
+			f.note(ctx, err)
 			differs := errors.Is(err, errOtherFolder)
 			if differs || err == nil { // else Redis is away, and nothing is known
 				f.differs.Store(differs)
@@ -177,6 +181,22 @@ func (f *sharedFolder) repeat(ctx context.Context) {
 				next = now.Add(time.Minute)
 			}
 		}
+	}
+}
+
+// note tells the log, by what a check has found, that Redis can't be used, and
+// that it can again.
+func (f *sharedFolder) note(ctx context.Context, checked error) {
+	var disk *fs.PathError
+	isAway := checked != nil && !errors.Is(checked, errOtherFolder) && !errors.As(checked, &disk)
+	switch {
+	case ctx.Err() != nil: // the check was not finished
+	case isAway && f.away.IsZero():
+		f.away = time.Now()
+		f.log.Warn("Redis can't be used; runs wait until it answers", "host", f.host, "err", checked)
+	case !isAway && !f.away.IsZero():
+		f.log.Info("Redis answers again", "host", f.host, "after", time.Since(f.away))
+		f.away = time.Time{}
 	}
 }
 

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -205,6 +208,52 @@ func TestAnAPIInAnotherDataFolderIsNotReady(t *testing.T) {
 	}
 	api.eventually("it is ready again", func() bool { return api.readyParts()["data folder"] == "ok" })
 	api.stop()
+}
+
+// An API serves without Redis, and its log tells why nothing is indexed.
+func TestAnAPIWhoseRedisCantBeUsedTellsTheLog(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	host := queue.Host(x.redis.URL)
+	for name, url := range map[string]string{
+		"an unknown host":     "redis://bob:hunter2@redis.invalid:6379/0",
+		"TLS at a plain port": "rediss://bob:hunter2@" + host + "/0",
+	} {
+		y := *x
+		y.env = append(x.env[:len(x.env):len(x.env)], "REDIS_URL="+url)
+		api := y.start("api")
+		api.eventually(name+" is told", func() bool { return strings.Contains(api.log.text(), "Redis can't be used") })
+		if text := api.log.text(); !strings.Contains(text, `"host":"`+queue.Host(url)+`"`) || strings.Contains(text, "hunter2") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+		api.stop()
+	}
+	api := x.start("api")
+	x.redis.Crash(t)
+	api.eventually("that Redis is gone is told", func() bool { return strings.Contains(api.log.text(), "Redis can't be used") })
+	x.redis.Restart(t)
+	api.eventually("that Redis is back is told", func() bool { return strings.Contains(api.log.text(), "Redis answers again") })
+	api.stop()
+}
+
+func TestARedisThatIsAwayIsToldOnce(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	f := &sharedFolder{host: "redis:6379", log: slog.New(slog.NewTextHandler(&log, nil))}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	f.note(ended, context.Canceled)
+	disk := &fs.PathError{Op: "lstat", Path: "/x", Err: fs.ErrPermission}
+	for range 2 {
+		for _, err := range []error{nil, errOtherFolder, disk, io.EOF, io.ErrUnexpectedEOF, errOtherFolder, nil} {
+			f.note(t.Context(), err)
+		}
+	}
+	for text, want := range map[string]int{"level=WARN": 2, "err=EOF": 2, "answers again": 2, "host=redis:6379": 4, "\n": 4} {
+		if got := strings.Count(log.String(), text); got != want {
+			t.Errorf("%q is told %d times, want %d:\n%s", text, got, want, &log)
+		}
+	}
 }
 
 // readyParts is what /readyz says of the parts.
