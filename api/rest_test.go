@@ -102,7 +102,14 @@ func TestAddFolder(t *testing.T) {
 	if diff := cmp.Diff(want, repo.Options); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
-	e.expect("while it is indexed", add(`{"path":"/src/app","session":"app"}`), 409, `{"detail":"Indexing already in progress for session 'app'"}`)
+	const inProgress = `{"detail":"Indexing already in progress for session 'app'; wait until it has ended, or cancel it"}`
+	for _, how := range []string{"", `,"force":true`, `,"refresh":true`} {
+		e.expect("while it is indexed", add(`{"path":"/src/app","session":"app"`+how+`}`), 409, inProgress)
+	}
+	e.pastItsText(repo.Latest.ID)
+	for _, how := range []string{"", `,"force":true`, `,"refresh":true`} {
+		e.expect("in its symbol pass", add(`{"path":"/src/app","session":"app"`+how+`}`), 409, inProgress)
+	}
 	if _, err := e.store.CancelRun(t.Context(), repo.ID, "Cancelled"); err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +146,23 @@ func TestAddFolder(t *testing.T) {
 		{`{"path":"/a","session":"a","chunk_size":100,"overlap":100}`, bad("overlap", "overlap (100) must be less than chunk_size (100)", `100`)},
 	} {
 		e.expect(tc.body, add(tc.body), 422, tc.want)
+	}
+}
+
+// pastItsText takes a run up and publishes its text.
+func (e *env) pastItsText(id codesage.RunID) {
+	e.t.Helper()
+	run, err := e.store.StartRun(e.t.Context(), id, 0)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	rows, err := e.store.Begin(e.t.Context(), run, 0)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer rows.Abort()
+	if err := rows.PublishText(e.t.Context()); err != nil {
+		e.t.Fatal(err)
 	}
 }
 

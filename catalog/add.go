@@ -17,6 +17,8 @@ type FolderRequest struct {
 	Options codesage.IndexOptions
 	Force   bool // index again from scratch, and let the session take another folder
 	Refresh bool // the session may be this folder's already
+
+	Supersede bool // a run that is past its text pass is overtaken
 }
 
 // sessionPattern is what a session id may be made of; a new one begins with a
@@ -25,8 +27,8 @@ var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // AddFolder starts to index a folder. A session that is there already is
 // KindExists unless it is that folder's and Refresh is set, or Force is set and it
-// is no git repository's. A run that is going is KindConflict while its text pass
-// lasts, and is superseded after it.
+// is no git repository's. A run that is going is KindConflict, unless Supersede is
+// set and its text pass is over.
 // Without Force, a call that chooses no options keeps those of before.
 // Path and options are the run's: readers see them when they see its files.
 func (c *Catalog) AddFolder(ctx context.Context, q FolderRequest) (codesage.Repository, codesage.Run, error) {
@@ -62,14 +64,15 @@ func (c *Catalog) readdFolder(ctx context.Context, repo codesage.Repository, pat
 		return repo, codesage.Run{}, codesage.Errorf(codesage.KindExists,
 			"session '%s' exists for %s; choose another session id, or index with force to replace it", repo.Session, repo.Path)
 	}
-	if going := repo.Latest; going != nil && going.Going() && !textDone(repo, *going) {
-		return repo, *going, codesage.Errorf(codesage.KindConflict, "Indexing already in progress for session '%s'", repo.Session)
+	if going := repo.Latest; going != nil && going.Going() && !(q.Supersede && textDone(repo, *going)) {
+		return repo, *going, codesage.Errorf(codesage.KindConflict,
+			"Indexing already in progress for session '%s'; wait until it has ended, or cancel it", repo.Session)
 	}
 	if !q.Force && !q.Refresh {
 		return repo, codesage.Run{}, codesage.Errorf(codesage.KindExists,
 			"session '%s' is there already; reprocess it, or index with force to do so from scratch", repo.Session)
 	}
-	n := store.NewRun{Trigger: codesage.TriggerReprocess, Force: q.Force, Supersede: true, Path: path, Options: &q.Options}
+	n := store.NewRun{Trigger: codesage.TriggerReprocess, Force: q.Force, Supersede: q.Supersede, Path: path, Options: &q.Options}
 	if !q.Force && q.Options.IsZero() {
 		n.Options = nil // a plain refresh keeps what was chosen before
 	}

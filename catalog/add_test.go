@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 
@@ -90,5 +91,51 @@ func TestAPlainAddKeepsTheOptionsOfBefore(t *testing.T) {
 			t.Errorf("%s: options (-want +got):\n%s", tc.name, diff)
 		}
 		publish(t, s, repo.ID, "")
+	}
+}
+
+// The first run's text can be read while its symbol pass lasts. Nobody's run is
+// overtaken then but by who says so.
+func TestOnlyWhoSaysSoSupersedesARun(t *testing.T) {
+	t.Parallel()
+	for _, ask := range []struct {
+		name string
+		q    catalog.FolderRequest
+		want error // in the symbol pass; in the text pass it is always ErrConflict
+	}{
+		{"force", catalog.FolderRequest{Force: true}, codesage.ErrConflict},
+		{"refresh", catalog.FolderRequest{Refresh: true}, codesage.ErrConflict},
+		{"neither", catalog.FolderRequest{}, codesage.ErrConflict},
+		{"force that supersedes", catalog.FolderRequest{Force: true, Supersede: true}, nil},
+		{"refresh that supersedes", catalog.FolderRequest{Refresh: true, Supersede: true}, nil},
+	} {
+		t.Run(ask.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWaiting(t)
+			ctx := t.Context()
+			ask.q.Path, ask.q.Session = "/src", "s"
+			if _, _, err := w.catalog.AddFolder(ctx, ask.q); !errors.Is(err, codesage.ErrConflict) {
+				t.Errorf("in the text pass: %v", err)
+			}
+			run, err := w.store.StartRun(ctx, w.run.ID, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := w.store.Begin(ctx, run, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Abort()
+			if err := rows.PublishText(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := w.catalog.AddFolder(ctx, ask.q); !errors.Is(err, ask.want) {
+				t.Errorf("in the symbol pass: %v, want %v", err, ask.want)
+			}
+			run, err = w.store.Run(ctx, run.ID)
+			if err != nil || run.Going() != (ask.want != nil) {
+				t.Errorf("the first run is %s, %v", run.Status, err)
+			}
+		})
 	}
 }

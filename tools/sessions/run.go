@@ -67,6 +67,7 @@ func (s *set) start(ctx context.Context, id string, begin func() (codesage.Run, 
 // when the run fails, the session answers as before. failed introduces the reason.
 func (s *set) rebuild(ctx context.Context, q catalog.FolderRequest, failed string) (outcome, error) {
 	began := s.Now()
+	q.Supersede = true
 	run, err := s.start(ctx, q.Session, func() (codesage.Run, error) {
 		ctx, cancel := s.step(context.WithoutCancel(ctx)) // begun is begun
 		defer cancel()
