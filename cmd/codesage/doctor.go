@@ -234,7 +234,7 @@ func (d *doctor) index(ctx context.Context) {
 	n, err := verifyIndex(ctx, d.config)
 	switch {
 	case err != nil:
-		d.found(check, notice, "of %d segments some are not right; the server writes them anew from the database by itself:\n%v", n, err)
+		d.found(check, notice, "of %d segments some are not right; the server writes them anew from the database by itself, or removes them when they are of an earlier run:\n%v", n, err)
 	default:
 		d.found(check, fine, "the checksums of %d segments are right", n)
 	}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -83,6 +84,25 @@ func TestProcessesMayRebuildAtOnce(t *testing.T) {
 	searchAll(t, append(processes, openAgain(t, x, Options{})))
 	if got := left(t, x); len(got) != 3 {
 		t.Errorf("%q are left, want the lock, a manifest and its segment", got)
+	}
+}
+
+// What a rebuild has replaced stays until a sweep, and nobody reads it.
+func TestVerifyLooksAtNothingThatWasRebuilt(t *testing.T) {
+	t.Parallel()
+	x := openTest(t, Options{})
+	put(t, x, 0, one, "loadOne")
+	truncate(t, files(t, x, index.SegmentExt), 500)
+	if n, err := x.Verify(t.Context()); !errors.Is(err, index.ErrCorrupt) || n != 1 {
+		t.Errorf("before: %d segments, %v", n, err)
+	}
+	y := rebuilder(t, x, Options{}, func() {})
+	searchAll(t, []*Index{y})
+	if n, err := y.Verify(t.Context()); err != nil || n != 1 {
+		t.Errorf("after: %d segments, %v", n, err)
+	}
+	if got := len(files(t, x, index.SegmentExt)); got != 2 {
+		t.Errorf("there are %d segments, want the damaged one, too", got)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 
 	"codesage"
@@ -111,7 +111,8 @@ func (f *folder) trustOnlyOpen() {
 	maps.DeleteFunc(f.trusted, func(name string, _ struct{}) bool { return !isOpen[name] })
 }
 
-// Verify reads all manifests and segments and checks their checksums. The error
+// Verify reads the manifests that readers take, and their segments, and checks
+// their checksums. What awaits a sweep, as after a rebuild, it leaves. The error
 // joins what is wrong; damage is index.ErrCorrupt. n is the number of segments.
 func (x *Index) Verify(ctx context.Context) (n int, err error) {
 	repos, err := os.ReadDir(x.dir)
@@ -139,21 +140,25 @@ func (x *Index) Verify(ctx context.Context) (n int, err error) {
 	return n, errors.Join(errs...)
 }
 
-// verify checks what the manifests of a folder name. seen holds the segments
+// verify checks what the latest manifest of each run names. seen holds the segments
 // that have been checked. What a sweep removes meanwhile is no fault.
 func (f *folder) verify(ctx context.Context, seen map[string]bool, n *int) error {
-	manifests, err := filepath.Glob(filepath.Join(f.dir, "run-*"+index.ManifestExt))
+	attempts, err := f.attempts()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, path := range manifests {
-		err := f.verifyRun(ctx, filepath.Base(path), seen, n)
+	for _, run := range slices.Sorted(maps.Keys(attempts)) {
+		manifest := attempts[run].manifest()
+		err := f.verifyRun(ctx, manifest, seen, n)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(f.path(manifest)); errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 		}
