@@ -43,6 +43,8 @@ func TestEveryLineOfAPartHasTheIDOfItsRunOrRequest(t *testing.T) {
 	rebuild := []string{"search index is missing or damaged", "rebuilt search index"}
 	check := func(from, want int, attr string, messages ...string) {
 		t.Helper()
+		// A line may come after what it tells of can be seen.
+		h.until("the lines are written", func() bool { return len(h.linesOf(from, messages...)) >= want })
 		lines := h.linesOf(from, messages...)
 		if len(lines) != want {
 			t.Errorf("%d lines, want %d", len(lines), want)
