@@ -54,7 +54,7 @@ func untilThere(ctx context.Context, c config.Config, log *slog.Logger, use func
 		if codesage.KindOf(err) != codesage.KindUnavailable {
 			return err
 		}
-		w.tell(log, "waiting for the database", "host", postgres.Host(c.DatabaseURL), "reason", err, "err", errors.Unwrap(err))
+		w.tell(log, "waiting for the database", "host", postgres.Host(c.DatabaseURL), "err", err)
 		if time.Since(began) > databaseWait {
 			return err
 		}

@@ -119,6 +119,9 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 	server.Crash(t)
 	migrate := x.launch("migrate")
 	migrate.eventually("it says what it waits for", func() bool { return strings.Contains(migrate.log.text(), "waiting for the database") })
+	if log := migrate.log.text(); !strings.Contains(log, "can't be reached") || strings.Contains(log, "null") {
+		t.Errorf("it does not say why:\n%s", log)
+	}
 	server.Restart(t)
 	if code := migrate.exitCode(); code != exitOK {
 		t.Errorf("code %d\n%s", code, migrate.log.text())

@@ -88,6 +88,11 @@ func isCut(err error) bool {
 // otherSchema is said when a table or a column is missing.
 const otherSchema = "the database's schema is not this program's: run `codesage migrate`, or restore the database from a backup"
 
+// notPooled is said when something between speaks for PostgreSQL, which sign shows.
+func notPooled(sign string) string {
+	return "there is a pooler before the database (" + sign + "): DATABASE_URL must name PostgreSQL itself, as the processes pool their connections, and the time-outs by which one that stands still loses its locks are start-up parameters"
+}
+
 // adviseAnswer is advise for what the server said, by its SQLSTATE.
 func adviseAnswer(err error, answer *pgconn.PgError) *advice {
 	say := func(kind codesage.Kind, words string) *advice { return &advice{kind, words, err} }
@@ -101,6 +106,8 @@ func adviseAnswer(err error, answer *pgconn.PgError) *advice {
 		return say(codesage.KindUnavailable, "the database server only reads: DATABASE_URL must name the primary")
 	case code == lockNotAvailable:
 		return say(codesage.KindUnavailable, "another session of the database holds what is needed: look for it in pg_stat_activity")
+	case code == "08P01", code == "42P05", code == "26000": // start-up parameters it does not know, prepared statements of others
+		return say(codesage.KindInvalid, notPooled(answer.Message))
 	case code == "25P03", code == "25P04", class == "08", class == "53", class == "57" && code != "57014", class == "58", code == "40001", code == "40P01":
 		return say(codesage.KindUnavailable, "the database can't go on now")
 	case class == "28":

@@ -38,7 +38,7 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (from, to int64,
 		return 0, 0, explainStart(err)
 	}
 	defer pool.Close()
-	if err := checkEncoding(ctx, pool); err != nil {
+	if err := checkServer(ctx, pool); err != nil {
 		return 0, 0, explainStart(err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
@@ -69,21 +69,28 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (from, to int64,
 	return from, target, nil
 }
 
-// checkEncoding fails unless the database can hold every text.
-func checkEncoding(ctx context.Context, pool *pgxpool.Pool) error {
-	var encoding string
-	if err := pool.QueryRow(ctx, `SHOW server_encoding`).Scan(&encoding); err != nil {
+// checkServer fails unless the database can hold every text, and its sessions have
+// the settings that they were started with.
+func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
+	var encoding, setting, source string
+	err := pool.QueryRow(ctx, `
+		SELECT current_setting('server_encoding'), name, source
+		FROM pg_settings
+		WHERE name = 'idle_in_transaction_session_timeout'`).Scan(&encoding, &setting, &source)
+	switch {
+	case err != nil:
 		return err
-	}
-	if encoding != "UTF8" {
+	case encoding != "UTF8":
 		return codesage.Errorf(codesage.KindInvalid, "the database has encoding %s: make it anew with ENCODING 'UTF8'", encoding)
+	case source != "client":
+		return codesage.Errorf(codesage.KindInvalid, "%s", notPooled(setting+" did not reach PostgreSQL"))
 	}
 	return nil
 }
 
 // checkSchema fails unless the database has this program's schema.
 func (s *Store) checkSchema(ctx context.Context) error {
-	if err := checkEncoding(ctx, s.pool); err != nil {
+	if err := checkServer(ctx, s.pool); err != nil {
 		return err
 	}
 	var current int64

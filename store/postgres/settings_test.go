@@ -108,3 +108,14 @@ func TestARoleWithoutRightsIsToldWhichItNeeds(t *testing.T) {
 		})
 	}
 }
+
+func TestASettingOfTheURLIsNotTakenForAPooler(t *testing.T) {
+	t.Parallel()
+	address := migrated(t, postgrestest.Start(t))
+	for _, setting := range []string{"idle_in_transaction_session_timeout=7s", "options=--idle_in_transaction_session_timeout=7s"} {
+		connect(t, edited(t, address, func(_ *url.URL, q url.Values) {
+			name, value, _ := strings.Cut(setting, "=")
+			q.Set(name, value)
+		}))
+	}
+}

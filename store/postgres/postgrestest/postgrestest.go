@@ -83,31 +83,13 @@ func StartPrivate(t testing.TB) *Server {
 	return s
 }
 
-// Restart starts the private server and waits until it answers. A shell stands
-// between: it ends the server when its input ends, which it also does when this
-// process is killed.
+// Restart starts the private server and waits until it answers.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	dir := s.dir
-	cmd := exec.Command("/bin/sh", "-c", `"$@" & server=$!; read -r line; kill -QUIT $server; kill -CONT $server; wait $server`, "sh",
-		s.binary, "-D", s.data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
+	end, log := start(t, dir, "QUIT", s.binary, "-D", s.data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off",
 		"-c", "synchronous_commit=off", "-c", "max_connections=300", "-c", "autovacuum_naptime=1h")
-	if err := asOrdinaryUser(cmd, dir); err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &log, &log
-	stop, err := cmd.StdinPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatalf("start PostgreSQL: %v", err)
-	}
-	s.end = func() {
-		io.WriteString(stop, "stop\n")
-		cmd.Wait() // it was told to quit at once, and says so by its status
-	}
+	s.end = end
 	ctx, cancel := context.WithTimeout(t.Context(), startTime)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -119,10 +101,34 @@ func (s *Server) Restart(t testing.TB) {
 		select {
 		case <-ctx.Done():
 			s.end()
-			t.Fatalf("PostgreSQL does not answer:\n%s", &log)
+			t.Fatalf("PostgreSQL does not answer:\n%s", log)
 		case <-tick.C:
 		}
 	}
+}
+
+// start starts a program that works in dir. A shell stands between: it sends the
+// program a signal when its input ends, which it also does when this process is
+// killed. log may be read after the end.
+func start(t testing.TB, dir, signal string, program ...string) (end func(), log *bytes.Buffer) {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `"$@" & server=$!; read -r line; kill -` + signal + ` $server; kill -CONT $server; wait $server`, "sh"}, program...)...)
+	if err := asOrdinaryUser(cmd, dir); err != nil {
+		t.Fatal(err)
+	}
+	log = &bytes.Buffer{}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	stop, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatalf("start %s: %v", program[0], err)
+	}
+	return func() {
+		io.WriteString(stop, "stop\n")
+		cmd.Wait() // it was told to quit at once, and says so by its status
+	}, log
 }
 
 // Database makes an empty database, with options of CREATE DATABASE, and returns
