@@ -119,3 +119,42 @@ func TestASettingOfTheURLIsNotTakenForAPooler(t *testing.T) {
 		}))
 	}
 }
+
+// What waits for another's change goes on from it, whatever a transaction is by the
+// settings of a role or a database.
+func TestTransactionsAreReadCommitted(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	for _, level := range []string{"serializable", "repeatable read"} {
+		t.Run(level, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			address := migrated(t, server)
+			other := admin(t, address)
+			mustExec(t, other, `ALTER DATABASE `+other.Config().Database+` SET default_transaction_isolation = '`+level+`'`)
+			s := connect(t, address)
+			_, run, err := s.CreateRepository(ctx, codesage.Repository{Session: "a", Source: codesage.SourceFolder})
+			if err == nil {
+				run, err = s.StartRun(ctx, run.ID, 0)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustExec(t, other, `BEGIN`, `UPDATE repositories SET session = 'b'`)
+			reported := make(chan error, 1)
+			go func() { reported <- s.Report(ctx, run, codesage.Progress{ProcessedFiles: 1}) }()
+			watcher, waiting := admin(t, address), false
+			for !waiting && err == nil && ctx.Err() == nil {
+				err = watcher.QueryRow(ctx, `
+					SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting)
+			}
+			mustExec(t, other, `COMMIT`)
+			if err := <-reported; err != nil {
+				t.Errorf("Report: %v", codesage.Detail(err))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

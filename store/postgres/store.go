@@ -112,10 +112,14 @@ func (s *Store) enter() (leave func(), err error) {
 	return s.calls.Done, nil
 }
 
+// writing is the transaction of what changes rows: what waited for another's change
+// goes on from it, whatever the role's default is.
+var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+
 // write runs fn in a transaction and commits when fn returns nil. It runs it anew
 // when another transaction holds for long what it needs.
 func (s *Store) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return retryLocked(ctx, s.pool, s.log, func() error { return s.in(ctx, pgx.TxOptions{}, fn) })
+	return retryLocked(ctx, s.pool, s.log, func() error { return s.in(ctx, writing, fn) })
 }
 
 // read runs fn in a transaction that sees one state of the database.
