@@ -26,12 +26,8 @@ const (
 // command, and one that comes back is found again. The error is KindInvalid and
 // never shows the password.
 func Connect(address string, log *slog.Logger) (redis.UniversalClient, error) {
-	o, err := redis.ParseURL(address)
+	o, err := read(address)
 	if err != nil {
-		if parsing := (*url.Error)(nil); errors.As(err, &parsing) || strings.Contains(err.Error(), "@") {
-			// What it says can show a part of the password.
-			err = errors.New("must be a URL; percent-encode the signs of its password")
-		}
 		return nil, codesage.Errorf(codesage.KindInvalid, "REDIS_URL: %v", err)
 	}
 	o.DialTimeout = dialTime
@@ -42,14 +38,24 @@ func Connect(address string, log *slog.Logger) (redis.UniversalClient, error) {
 	return redis.NewClient(o), nil
 }
 
-// Host returns the place where a URL says that Redis is, for the log. It shows
-// nothing that stands before an @: that is of a password.
+// read reads a URL. It refuses one of which a part of the password may have been
+// taken for something else, such as the host, which the log and errors show.
+func read(address string) (*redis.Options, error) {
+	u, err := url.Parse(address)
+	if at := strings.Count(address, "@"); err != nil || at > 1 || at == 1 && u.User == nil {
+		return nil, errors.New("must be a URL; percent-encode the signs of its password: # is %23, / is %2F, ? is %3F, @ is %40, % is %25")
+	}
+	return redis.ParseURL(address)
+}
+
+// Host returns the place where a URL says that Redis is, for the log; empty when
+// a part of the password might be in it.
 func Host(address string) string {
-	o, err := redis.ParseURL(address)
+	o, err := read(address)
 	if err != nil {
 		return ""
 	}
-	return o.Addr[strings.LastIndex(o.Addr, "@")+1:]
+	return o.Addr
 }
 
 // refusals are how the answers begin, after ERR, by which Redis says that

@@ -17,7 +17,7 @@ import (
 func TestAddressesAreCheckedWithoutShowingThePassword(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"redis://:hunter2@host:port", "http://:hunter2@host:1", "redis://:hunter2@host:1/x", "redis://:hunter2@ho st:1",
-		"redis://:hunter2#@host:1", "redis://:hunter2/@host:1", "redis://:hunter2%@host:1", "redis://bob:1/hunter2@host:1", "redis://bob:1@hunter2/@host:1"} {
+		"redis://:hunter2#@host:1", "redis://:hunter2/@host:1", "redis://:hunter2%@host:1", "redis://bob:1/hunter2@host:1", "redis://bob:1@hunter2/@host:1", "redis://bob:1?hunter2@host:1"} {
 		if got := queue.Host(url); strings.Contains(got, "hunter2") {
 			t.Errorf("host %q of %s", got, url)
 		}

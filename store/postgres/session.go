@@ -53,14 +53,9 @@ const lockPatience = 30 * time.Second
 
 // parse reads a URL and adds the settings of its sessions.
 func parse(url string, more map[string]string) (*pgxpool.Config, error) {
-	c, err := pgxpool.ParseConfig(url)
-	if err != nil && !strings.Contains(url, "password=") && strings.Count(url, "@") < 2 {
-		return nil, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password, where it finds it
-	}
-	// A host with an @ is of a password, and errors of connecting would show it.
-	if err != nil || slices.ContainsFunc(places(c), func(p string) bool { return strings.Contains(p, "@") && !isSocket(p) }) {
-		return nil, codesage.Errorf(codesage.KindInvalid,
-			"DATABASE_URL: must be a URL; percent-encode the signs of its password: # is %%23, / is %%2F, ? is %%3F, @ is %%40, & is %%26, %% is %%25")
+	c, err := read(url)
+	if err != nil {
+		return nil, err
 	}
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectTime
@@ -80,20 +75,48 @@ func parse(url string, more map[string]string) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// Host returns the places where a URL says that the database is, for the log. It
-// shows nothing that stands before an @: that is of a password.
-func Host(url string) string {
+// errNotEncoded says what may be wrong with a URL that can't be shown.
+var errNotEncoded = codesage.Errorf(codesage.KindInvalid,
+	"DATABASE_URL: must be a URL; percent-encode the signs of its password: # is %%23, / is %%2F, ? is %%3F, @ is %%40, & is %%26, %% is %%25")
+
+// read reads a URL. It refuses one of which a part of the password may have been
+// taken for something else, such as the host, which the log and errors show.
+func read(url string) (*pgxpool.Config, error) {
+	if !isEncoded(url) {
+		return nil, errNotEncoded
+	}
 	c, err := pgxpool.ParseConfig(url)
+	switch {
+	case err != nil && strings.Contains(url, "password="):
+		return nil, errNotEncoded // pgx shows what stands after an & in it
+	case err != nil:
+		return nil, codesage.Errorf(codesage.KindInvalid, "DATABASE_URL: %v", err) // pgx masks the password
+	case slices.ContainsFunc(places(c), func(p string) bool { return strings.Contains(p, "@") && !strings.HasPrefix(p, "/") }):
+		return nil, errNotEncoded
+	}
+	return c, nil
+}
+
+// isEncoded reports whether the only @ of a URL, if it has one, ends its user and
+// password. One with a socket's folder has no place for them, and may have an @ in
+// what follows its path.
+func isEncoded(url string) bool {
+	_, rest, _ := strings.Cut(url, "://")
+	if path, _, _ := strings.Cut(rest, "?"); strings.HasPrefix(rest, "/") {
+		return !strings.Contains(path, "@")
+	}
+	before, after, found := strings.Cut(rest, "@")
+	return !found || !strings.ContainsAny(before, "/?#") && !strings.Contains(after, "@")
+}
+
+// Host returns the places where a URL says that the database is, for the log;
+// empty when a part of the password might be among them.
+func Host(url string) string {
+	c, err := read(url)
 	if err != nil {
 		return ""
 	}
-	hosts := places(c)
-	for i, p := range hosts {
-		if !isSocket(p) {
-			hosts[i] = p[strings.LastIndex(p, "@")+1:]
-		}
-	}
-	return strings.Join(hosts, ", ")
+	return strings.Join(places(c), ", ")
 }
 
 // places are the hosts with their ports that a connection is tried with.
@@ -107,9 +130,6 @@ func places(c *pgxpool.Config) []string {
 	}
 	return all
 }
-
-// isSocket reports whether a place is the folder of a socket.
-func isSocket(place string) bool { return strings.HasPrefix(place, "/") }
 
 // retryLocked runs a transaction, again while what it needs is locked, and ends
 // sessions that hold locks and stand still.
