@@ -43,7 +43,7 @@ type Store interface {
 	// transactions.
 	Prune(ctx context.Context, life time.Duration) error
 
-	// Ping reports whether the database answers.
+	// Ping reports whether the database answers, and takes writes if it is a server's.
 	Ping(ctx context.Context) error
 
 	// Identity tells this database from every other, also from one that is a copy of

@@ -120,7 +120,11 @@ func verifyDatabase(ctx context.Context, c config.Config) (what string, err erro
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("PostgreSQL at %s answers and has this program's schema", postgres.Host(c.DatabaseURL)), s.Close()
+	defer s.Close()
+	if err := s.Ping(ctx); err != nil {
+		return "", errors.New(codesage.Detail(err))
+	}
+	return fmt.Sprintf("PostgreSQL at %s answers and has this program's schema", postgres.Host(c.DatabaseURL)), nil
 }
 
 // backUp copies the SQLite database of a data folder to a new file.

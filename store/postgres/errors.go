@@ -38,8 +38,11 @@ func explain(err error) error {
 		return err
 	}
 	message := away
-	if a.words == otherSchema {
+	switch {
+	case a.words == otherSchema:
 		message = otherSchema
+	case hasCode(err, onlyReads):
+		message = "the database takes no writes; try again later"
 	}
 	return &codesage.Error{Kind: codesage.KindUnavailable, Message: message, Err: a}
 }
@@ -93,6 +96,10 @@ func notPooled(sign string) string {
 	return "there is a pooler before the database (" + sign + "): DATABASE_URL must name PostgreSQL itself, as the processes pool their connections, and the time-outs by which one that stands still loses its locks are start-up parameters"
 }
 
+// onlyReads is the SQLSTATE of a write that a standby refuses, or a session by its
+// settings.
+const onlyReads = "25006"
+
 // adviseAnswer is advise for what the server said, by its SQLSTATE.
 func adviseAnswer(err error, answer *pgconn.PgError) *advice {
 	say := func(kind codesage.Kind, words string) *advice { return &advice{kind, words, err} }
@@ -102,8 +109,8 @@ func adviseAnswer(err error, answer *pgconn.PgError) *advice {
 		return say(codesage.KindUnavailable, "the database server's disk is full: free some space there and try again")
 	case code == "53300":
 		return say(codesage.KindUnavailable, "the database server has no connection left: raise max_connections, or lower pool_max_conns in DATABASE_URL")
-	case code == "25006":
-		return say(codesage.KindUnavailable, "the database server only reads: DATABASE_URL must name the primary")
+	case code == onlyReads:
+		return say(codesage.KindUnavailable, "the database takes no writes: DATABASE_URL must name the primary, and default_transaction_read_only be off")
 	case code == lockNotAvailable:
 		return say(codesage.KindUnavailable, "another session of the database holds what is needed: look for it in pg_stat_activity")
 	case code == "08P01", code == "42P05", code == "26000": // start-up parameters it does not know, prepared statements of others

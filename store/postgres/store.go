@@ -55,14 +55,16 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database answers and takes writes: it is asked for what a
+// write needs, of a row that is never there.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.read(ctx, func(tx pgx.Tx) error {
-		var n int
-		return tx.QueryRow(ctx, `
-			SELECT COUNT(*)
+	return s.in(ctx, writing, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `
+			SELECT 1
 			FROM repositories
-			WHERE id = 0`).Scan(&n)
+			WHERE id = 0
+			`+string(exclusive))
+		return err
 	})
 }
 
@@ -136,6 +138,9 @@ func (s *Store) in(ctx context.Context, o pgx.TxOptions, fn func(tx pgx.Tx) erro
 	if err := pgx.BeginTxFunc(ctx, s.pool, o, fn); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err() // an interrupted statement has an error of its own
+		}
+		if hasCode(err, onlyReads) {
+			s.pool.Reset() // it may be a setting that sessions begin with
 		}
 		return explain(err)
 	}

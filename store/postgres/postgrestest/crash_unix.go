@@ -109,3 +109,14 @@ func readStat(path string) (pid, parent int, state string) {
 	_, _ = fmt.Sscan(after, &state, &parent)
 	return pid, parent, state
 }
+
+// Standby makes the private server one that follows another and only reads, until
+// pg_promote() ends that.
+func (s *Server) Standby(t testing.TB) {
+	t.Helper()
+	s.Crash(t)
+	if err := os.WriteFile(filepath.Join(s.data, "standby.signal"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Restart(t)
+}
