@@ -17,19 +17,23 @@ import (
 	"codesage/queue"
 )
 
-// shelf is a store that knows repositories only.
+// shelf is a store that knows repositories only. full is why it takes no writes.
 type shelf struct {
-	all []codesage.Repository
-	err error
+	all       []codesage.Repository
+	err, full error
 }
+
+func (s *shelf) Ping(context.Context) error { return s.full }
 
 func (s *shelf) ListRepositories(context.Context) ([]codesage.Repository, error) { return s.all, s.err }
 
-// line is a queue of some runs.
+// line is a queue of some runs. full is why it takes no more.
 type line struct {
-	depths []queue.Depth
-	err    error
+	depths    []queue.Depth
+	err, full error
 }
+
+func (l *line) Ping(context.Context) error { return l.full }
 
 func (l *line) Depths() ([]queue.Depth, error) { return l.depths, l.err }
 
@@ -168,6 +172,10 @@ func TestStateIsShownAndItsSeriesAreBounded(t *testing.T) {
 	if n := strings.Count(text, "\ncodesage_index_age_seconds{"); n != maxSessions-1 {
 		t.Errorf("%d repositories have a series", n)
 	}
+	repos.full, waiting.full = errors.New("only reads"), errors.New("full")
+	expect(t, show(t, s), `codesage_up{part="store"} 0`, `codesage_up{part="queue"} 0`,
+		"codesage_indexed_files 11990", `codesage_queue_runs{queue="first",state="waiting"} 4`)
+	repos.full, waiting.full = nil, nil
 	repos.err, waiting.depths, waiting.err = errors.New("away"), nil, errors.New("away")
 	server.Close()
 	text = show(t, s)

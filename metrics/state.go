@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -13,22 +14,24 @@ import (
 
 // repositories is the part of store.Store that tells how repositories stand.
 type repositories interface {
+	Ping(ctx context.Context) error
 	ListRepositories(ctx context.Context) ([]codesage.Repository, error)
 }
 
 // depths is queue.Queue.
 type depths interface {
+	Ping(ctx context.Context) error
 	Depths() ([]queue.Depth, error)
 }
 
 // maxSessions is how many repositories have a time series of their own.
 const maxSessions = 1000
 
-// stateTime is how long the store may take to tell how repositories stand.
+// stateTime is how long store and queue may take to tell how they stand.
 const stateTime = 3 * time.Second
 
-// state tells how repositories and queue stand when it is asked. A part that
-// does not answer is down, and its other metrics are missing.
+// state tells how repositories and queue stand when it is asked. A part is up when
+// /readyz says so; what it does not tell is missing.
 type state struct {
 	repositories repositories
 	queue        depths
@@ -37,7 +40,7 @@ type state struct {
 }
 
 var (
-	up = prometheus.NewDesc("codesage_up", "Whether a part answered: store, queue.", []string{"part"}, nil)
+	up = prometheus.NewDesc("codesage_up", "Whether a part answers and takes writes: store, queue.", []string{"part"}, nil)
 
 	runs = prometheus.NewDesc("codesage_runs", "The newest runs of the repositories, by status, and by phase while they are going.",
 		[]string{"status", "phase"}, nil)
@@ -64,12 +67,12 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), stateTime)
 	defer cancel()
 	all, err := s.repositories.ListRepositories(ctx)
-	s.answered(to, "store", err)
+	s.answered(to, "store", errors.Join(s.repositories.Ping(ctx), err))
 	if err == nil {
 		s.collectRepositories(to, all)
 	}
 	found, err := s.queue.Depths()
-	s.answered(to, "queue", err)
+	s.answered(to, "queue", errors.Join(s.queue.Ping(ctx), err))
 	for _, d := range found {
 		gauge(to, queueRuns, float64(d.Waiting), d.Queue, "waiting")
 		gauge(to, queueRuns, float64(d.Active), d.Queue, "active")
@@ -82,7 +85,7 @@ func (s *state) answered(to chan<- prometheus.Metric, part string, err error) {
 	value := 1.0
 	if err != nil {
 		value = 0
-		s.log.Warn("measure a part that does not answer", "part", part, "err", err)
+		s.log.Warn("measure a part that is not well", "part", part, "err", err)
 	}
 	gauge(to, up, value, part)
 }
