@@ -64,7 +64,7 @@ func (c *Catalog) readdFolder(ctx context.Context, repo codesage.Repository, pat
 		return repo, codesage.Run{}, codesage.Errorf(codesage.KindExists,
 			"session '%s' exists for %s; choose another session id, or index with force to replace it", repo.Session, repo.Path)
 	}
-	if going := repo.Latest; going != nil && going.Going() && !(q.Supersede && textDone(repo, *going)) {
+	if going := repo.Latest; going != nil && going.Going() && (!q.Supersede || !textDone(repo, *going)) {
 		return repo, *going, codesage.Errorf(codesage.KindConflict,
 			"Indexing already in progress for session '%s'; wait until it has ended, or cancel it", repo.Session)
 	}
