@@ -84,10 +84,27 @@ func expect(t *testing.T, text string, lines ...string) {
 	}
 }
 
-func newSet(t *testing.T, addr string, restarts func() int64) *Set {
+// outage lets no command reach Redis while it is on.
+type outage struct{ on bool }
+
+func (o *outage) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (o *outage) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, commands []redis.Cmder) error {
+		if o.on {
+			return errors.New("away")
+		}
+		return next(ctx, commands)
+	}
+}
+
+func newSet(t *testing.T, addr string, away *outage, restarts func() int64) *Set {
 	t.Helper()
 	rdb := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
 	t.Cleanup(func() { _ = rdb.Close() })
+	rdb.AddHook(away)
 	return New(Options{Version: "7", Redis: rdb, Queue: &line{}, Restarts: restarts, Log: slog.New(slog.DiscardHandler)}, &shelf{})
 }
 
@@ -98,7 +115,9 @@ func TestWorkersCountTogether(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	lost := int64(0)
-	api, one, two := newSet(t, server.Addr(), nil), newSet(t, server.Addr(), func() int64 { return lost }), newSet(t, server.Addr(), nil)
+	away := &outage{}
+	api, two := newSet(t, server.Addr(), away, nil), newSet(t, server.Addr(), away, nil)
+	one := newSet(t, server.Addr(), away, func() int64 { return lost })
 	run := func(s *Set, w work) {
 		t.Helper()
 		if err := s.Pipeline(w, nil).Run(t.Context(), codesage.Repository{}, codesage.Run{}, func(codesage.Progress) {}); !errors.Is(err, w.err) {
@@ -108,9 +127,9 @@ func TestWorkersCountTogether(t *testing.T) {
 	expect(t, show(t, api), `codesage_run_attempts_total{outcome="completed"} 0`, "codesage_parser_restarts_total 0")
 	run(one, work{phases: allPhases})
 	lost = 2
-	server.SetError("away")
+	away.on = true
 	run(one, work{phases: allPhases[:2], err: codesage.Errorf(codesage.KindInvalid, "no")})
-	server.SetError("")
+	away.on = false
 	lost = 3
 	run(two, work{phases: allPhases, err: codesage.ErrConflict})
 	run(one, work{phases: allPhases[:3], err: codesage.ErrUnavailable})
