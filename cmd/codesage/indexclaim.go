@@ -24,22 +24,23 @@ const (
 // the ids of repositories and runs, which in another database are others'.
 type indexClaim struct {
 	dir      string
+	file     string // not in dir, which people may remove
 	identity string // of the database
 	log      *slog.Logger
 	wait     time.Duration
 }
 
-// claimFile has the identity of the database whose index is in the folder. All
-// processes that use the index have a shared lock on it.
-const claimFile = "database"
+// newIndexClaim returns the claim on a data folder's index. Its file has the
+// identity of the database whose index that is. All processes that use the index
+// have a shared lock on it.
+func newIndexClaim(dataDir, identity string, log *slog.Logger) *indexClaim {
+	return &indexClaim{dir: indexDir(dataDir), file: filepath.Join(dataDir, "index.database"), identity: identity, log: log, wait: claimWait}
+}
 
 // take claims the index until the returned function is called. What is there of
 // another database goes, once no process uses it; KindConflict when one still
 // does after a while.
 func (c *indexClaim) take(ctx context.Context) (release func() error, err error) {
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the search index: %w", err)
-	}
 	ticker := time.NewTicker(claimLook)
 	defer ticker.Stop()
 	for began := time.Now(); ; {
@@ -64,7 +65,7 @@ func (c *indexClaim) take(ctx context.Context) (release func() error, err error)
 
 // try returns the locked file, or nil while the index is another database's.
 func (c *indexClaim) try() (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(c.dir, claimFile), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(c.file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the search index: %w", err)
 	}
@@ -89,17 +90,8 @@ func (c *indexClaim) own(f *os.File) error {
 	if err != nil || of == c.identity {
 		return err
 	}
-	entries, err := os.ReadDir(c.dir)
-	if err != nil {
+	if err := os.RemoveAll(c.dir); err != nil {
 		return err
-	}
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(c.dir, e.Name())); err != nil {
-			return err
-		}
 	}
 	if of != "" {
 		c.log.Warn("the search index was of another database and is built anew", "folder", c.dir)

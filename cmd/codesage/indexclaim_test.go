@@ -17,9 +17,11 @@ func TestAnIndexIsOfOneDatabaseAtATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	of := func(identity string) *indexClaim {
-		return &indexClaim{dir: dir, identity: identity, log: slog.New(slog.DiscardHandler)}
+		c := newIndexClaim(dir, identity, slog.New(slog.DiscardHandler))
+		c.wait = 0
+		return c
 	}
-	file := filepath.Join(dir, "7", "texts", "run-1-1.json")
+	file := filepath.Join(dir, "index", "7", "texts", "run-1-1.json")
 	isThere := func() bool {
 		_, err := os.Stat(file)
 		return err == nil
@@ -46,7 +48,10 @@ func TestAnIndexIsOfOneDatabaseAtATime(t *testing.T) {
 		if isThere() {
 			t.Errorf("%s sees another's files", identity)
 		}
-		writeFiles(t, dir, map[string]string{"7/texts/run-1-1.json": identity})
+		if err := os.RemoveAll(indexDir(dir)); err != nil { // the claim stays
+			t.Fatal(err)
+		}
+		writeFiles(t, dir, map[string]string{"index/7/texts/run-1-1.json": identity})
 		if _, err := of("other").take(t.Context()); codesage.KindOf(err) != codesage.KindConflict {
 			t.Errorf("beside %s: %v", identity, err)
 		}

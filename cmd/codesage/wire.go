@@ -133,8 +133,7 @@ func (p *parts) openIndex(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("ask the database who it is: %w", err)
 	}
-	claim := indexClaim{dir: indexDir(c.DataDir), identity: identity, log: p.log, wait: claimWait}
-	release, err := claim.take(ctx)
+	release, err := newIndexClaim(c.DataDir, identity, p.log).take(ctx)
 	if err != nil {
 		return err
 	}
