@@ -41,6 +41,9 @@ func newIndexClaim(dataDir, identity string, log *slog.Logger) *indexClaim {
 // another database goes, once no process uses it; KindConflict when one still
 // does after a while.
 func (c *indexClaim) take(ctx context.Context) (release func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(c.file), 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
 	ticker := time.NewTicker(claimLook)
 	defer ticker.Stop()
 	for began := time.Now(); ; {
