@@ -2,12 +2,16 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"codesage"
+	"codesage/store/postgres"
 	"codesage/store/postgres/postgrestest"
 )
 
@@ -44,8 +48,12 @@ func TestACopyOfADatabaseHasAnotherIdentity(t *testing.T) {
 	}
 	identity := func(address string) string {
 		t.Helper()
-		id, err := connect(t, address).Identity(ctx)
+		s, err := postgres.Open(ctx, address, slog.New(slog.DiscardHandler))
 		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := s.Identity(ctx)
+		if err := errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)
 		}
 		return id
@@ -55,13 +63,26 @@ func TestACopyOfADatabaseHasAnotherIdentity(t *testing.T) {
 	t.Cleanup(func() {
 		ctx = context.Background()
 		do("postgres", `DROP DATABASE `+name+`_copy WITH (FORCE)`)
-		do(name, `DROP OWNED BY `+name+`; DROP ROLE `+name)
+		do("postgres", `DROP ROLE `+name)
 	})
+	opened := connect(t, original.String())
 	want := identity(original.String())
 	if got := identity(at(name+"_copy", "search_path", "public")); got == want {
 		t.Errorf("both are %s", got)
 	}
 	if got := identity(at(name, "role", name)); got != want {
 		t.Errorf("an ordinary role sees %s, want %s", got, want)
+	}
+	// A copy that comes in the place of what was opened is not read as that.
+	do(name, `DROP OWNED BY `+name)
+	do("postgres", `DROP DATABASE `+name+` WITH (FORCE)`)
+	do("postgres", `CREATE DATABASE `+name+` TEMPLATE `+name+`_copy`)
+	for range 3 {
+		if err := opened.Ping(ctx); codesage.KindOf(err) != codesage.KindUnavailable {
+			t.Errorf("the database was replaced: %v", err)
+		}
+	}
+	if _, err := opened.ListRepositories(ctx); err == nil || !strings.Contains(err.Error(), "is not the one that this server opened") {
+		t.Errorf("the database was replaced: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,6 +28,8 @@ import (
 type Store struct {
 	log  *slog.Logger
 	pool *pgxpool.Pool
+
+	identity atomic.Pointer[string] // of the database that was opened
 
 	mu     sync.Mutex
 	calls  sync.WaitGroup // calls under way; Add only with mu held and closed false
@@ -43,16 +46,46 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, c)
-	if err != nil {
+	s := &Store{log: log}
+	c.AfterConnect = s.recognize
+	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return nil, explainStart(err)
 	}
-	s := &Store{log: log, pool: pool}
-	if err := s.checkSchema(ctx); err != nil {
-		pool.Close()
+	if err := s.begin(ctx); err != nil {
+		s.pool.Close()
 		return nil, explainStart(err)
 	}
 	return s, nil
+}
+
+// begin checks the schema and notes the database's identity.
+func (s *Store) begin(ctx context.Context) error {
+	if err := s.checkSchema(ctx); err != nil {
+		return err
+	}
+	id, err := s.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	s.identity.Store(&id)
+	return nil
+}
+
+// recognize refuses a connection to another database than the one that was opened,
+// whose ids mean something else: it has been restored from a copy, say.
+func (s *Store) recognize(ctx context.Context, conn *pgx.Conn) error {
+	opened := s.identity.Load()
+	if opened == nil {
+		return nil // Open has just begun
+	}
+	var id string
+	if err := conn.QueryRow(ctx, selectIdentity).Scan(&id); err != nil {
+		return err
+	}
+	if id != *opened {
+		return codesage.Errorf(codesage.KindUnavailable, "the database is not the one that this server opened; restart the server")
+	}
+	return nil
 }
 
 // Ping reports whether the database answers and takes writes: it is asked for what a
@@ -72,13 +105,15 @@ func (s *Store) Ping(ctx context.Context) error {
 // one in another server another number of that.
 func (s *Store) Identity(ctx context.Context) (id string, err error) {
 	err = s.read(ctx, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, `
-			SELECT i.id || '-' || d.oid || '-' || c.system_identifier
-			FROM identity i, pg_database d, pg_control_system() c
-			WHERE d.datname = current_database()`).Scan(&id)
+		return tx.QueryRow(ctx, selectIdentity).Scan(&id)
 	})
 	return id, err
 }
+
+const selectIdentity = `
+	SELECT i.id || '-' || d.oid || '-' || c.system_identifier
+	FROM identity i, pg_database d, pg_control_system() c
+	WHERE d.datname = current_database()`
 
 // Now implements store.Store.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
