@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// enqueueInterval leaves a dead worker's run, which must be taken up within 30 s,
-	// twice the time that it needs.
+	// enqueueInterval lets a dead worker's run, which must be taken up within 30 s,
+	// wait for 20 s at most until it is enqueued.
 	enqueueInterval = codesage.HeartbeatInterval
 
 	sweepInterval = 10 * time.Second
